@@ -26,7 +26,7 @@ MAX_LABELS = 100_000  # in a request
 
 
 class Api:
-    """What is answered to which call."""
+    """The calls of /v1 about predictions, labels and batches."""
 
     def __init__(self, models: ServedModels, counts: Counts) -> None:
         self._models, self._counts = models, counts
@@ -50,7 +50,7 @@ class Api:
             examples.add_route(app, method, path, action)
 
     async def predict(self, model: str, request: Request, explain: bool = False) -> Response:
-        """Predict the classes of records; with record_ids the records are kept until their labels come."""
+        """Predict the classes of records; with record_ids the records are kept until they are labelled."""
         served = self._models.get(model)
         content, kind = await read_content(request), request.headers.get("content-type", JSON)
         kinds = await asyncio.wrap_future(served.kinds()) if media_type(kind) == CSV else {}
@@ -131,12 +131,12 @@ class Api:
         return JSONResponse(await asyncio.wrap_future(served.submit(ChangeRecord("withdraw", check_id(record_id)))))
 
     async def activate(self, model: str, record_id: str) -> Response:
-        """Let a record be learnt that was predicted with activate=false."""
+        """Allow a record to be learnt that was predicted with activate=false."""
         served = self._models.get(model)
         return JSONResponse(await asyncio.wrap_future(served.submit(ChangeRecord("activate", check_id(record_id)))))
 
     async def add_batch(self, model: str, request: Request, wait: bool = False) -> Response:
-        """Let a whole labelled batch be learnt; the answer is its report with wait=true, else where to ask for it."""
+        """Learn a whole labelled batch; returns its report with wait=true, otherwise the URL of its status."""
         served = self._models.get(model)
         content, kind = await read_content(request), request.headers.get("content-type", JSON)
         notes = await self._ask(served, lambda: _kinds_and_labels(served))
@@ -151,7 +151,7 @@ class Api:
         return await self._add_task(served, AddTask(BATCH, {}, table, key), wait)
 
     async def _add_task(self, served: ServedModel, task: AddTask, wait: bool) -> Response:
-        """Let something be done to a model."""
+        """Add a task to a model's queue."""
         if await self._ask(served, served.store.state.tasks.n_waiting) >= MAX_TASKS:
             raise BusyError(f"{MAX_TASKS:,} batches wait to be learnt")
         number: int = await asyncio.wrap_future(served.submit(task))
@@ -164,7 +164,7 @@ class Api:
         return JSONResponse(shown | {"status": where}, status_code=status, headers={"location": where})
 
     async def batch(self, model: str, number: int) -> Response:
-        """Return what became of a batch."""
+        """Return the status of a batch."""
         served = self._models.get(model)
         found = await self._ask(served, lambda: served.store.state.tasks.get(max(0, min(number, 2**62))))
         if found is None:

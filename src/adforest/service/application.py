@@ -1,4 +1,4 @@
-"""The service as a web application: the calls of /v1 and /v2, health, metrics, and what errors become."""
+"""The service as a web application: the calls of /v1 and /v2, health, metrics, and error responses."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def make_service(
     is_ending : callable
         Whether the process is about to end: it is not ready any more.
     model_metrics : callable
-        Returns what the monitor tells Prometheus of the models.
+        Returns the monitor's metrics of the models for Prometheus.
     counts : Counts
-        Of what is done, which ``/metrics`` tells.
+        Counts of requests, shown by ``/metrics``.
     is_replica : bool
         Whether the models are followed ones: there are predictions alone then.
     """
@@ -67,7 +67,7 @@ def make_service(
 
 
 class _Health:
-    """Whether the service lives, is ready, and what it has done."""
+    """Liveness, readiness and metrics of the service."""
 
     def __init__(
         self, models: Any, counts: Counts, is_ending: Callable[[], bool], model_metrics: Callable[[], str]
@@ -75,11 +75,11 @@ class _Health:
         self._models, self._counts, self._is_ending, self._model_metrics = models, counts, is_ending, model_metrics
 
     async def live(self) -> Response:
-        """Return that the process answers."""
+        """Return 200 while the process runs."""
         return JSONResponse({"status": "ok"})
 
     async def ready(self) -> Response:
-        """Return whether requests should be sent here, and what is wrong where they should not."""
+        """Return whether the service can process requests, and the reasons if it cannot."""
         problems = {name: self._models.get(name).problem for name in self._models.names()}
         problems = {name: problem for name, problem in problems.items() if problem}
         if self._is_ending():
@@ -118,13 +118,13 @@ def _lines(name: str, kind: str, words: str, rows: list[tuple[str, float]]) -> l
 
 
 async def _tell(_: Request, error: Exception) -> Response:
-    """Return an error as JSON: what arrived, what was expected, what to do."""
+    """Return an error as a JSON response."""
     status, words, headers = refusal(error)
     return JSONResponse({"error": words}, status_code=status, headers=headers)
 
 
 def refusal(error: Exception) -> tuple[int, str, Mapping[str, str] | None]:
-    """Return the status, the words and the headers by which an error is told."""
+    """Return the status, the message and the headers of the response to an error."""
     if isinstance(error, RequestError | BodyError):
         return error.status, _words(error), None
     if isinstance(error, HTTPException):

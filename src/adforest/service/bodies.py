@@ -41,7 +41,7 @@ class BodyError(Exception):
 
 
 class Body(NamedTuple):
-    """What a request brings: a table, and what stands beside it in JSON."""
+    """Body of a request: a table, and the other fields of a JSON body."""
 
     table: pa.Table
     others: dict[str, Any]
@@ -61,7 +61,7 @@ def read_body(
     content : bytes
     content_type : str
     kinds : mapping of str to str
-        What columns are known to hold; CSV does not tell text from numbers.
+        Known types of columns; CSV does not distinguish text from numbers.
     text : sequence of str
         Columns of CSV that are text besides.
     target : str, optional
@@ -89,7 +89,7 @@ def read_body(
 
 
 def media_type(content_type: str) -> str:
-    """Return the type of a body without what is said besides.
+    """Return the media type of a body without its parameters.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def table_of(found: Mapping[str, Any], target: str | None = None) -> pa.Table:
 
 
 def record_ids(given: Any, n_records: int) -> list[str]:
-    """Return record ids that came with a request, checked."""
+    """Return the record ids of a request, checked."""
     if type(given) is not list or len(given) != n_records:
         raise BodyError(422, f"'record_ids' is no list of {n_records} ids, one a record.")
     for one in given:
@@ -200,7 +200,7 @@ def check_shape(n_records: int, n_columns: int) -> None:
 
 
 def _read_csv(content: bytes, text: set[str]) -> pa.Table:
-    """Return a CSV file as a table; no value and what usually stands for one are missing."""
+    """Return a CSV file as a table; empty fields and the usual markers of missing values are missing."""
     from pyarrow import csv
 
     header = content.split(b"\n", 1)[0]
@@ -210,7 +210,7 @@ def _read_csv(content: bytes, text: set[str]) -> pa.Table:
 
 
 def _read_parquet(content: bytes) -> pa.Table:
-    """Return a Parquet file as a table, after a look at the sizes that it says to have."""
+    """Return a Parquet file as a table, after checking the sizes in its metadata."""
     from pyarrow import parquet
 
     file = parquet.ParquetFile(io.BytesIO(content))

@@ -13,7 +13,7 @@ def limited_protocol(limit: int, n_processes: int = 1) -> type:
     limit : int
         Connections at once.
     n_processes : int
-        Processes that share the limit; one passes on what it does not answer to a process with as many files.
+        Processes that share the limit; a request that one passes on needs a file in the other, too.
     """
     limit = min(limit, _max_files() // SHARE_OF_FILES) // n_processes
     try:

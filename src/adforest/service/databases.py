@@ -1,6 +1,6 @@
 """Where the tables of a model are: an SQLite file, or a schema of PostgreSQL that is sent the same statements.
 
-Statements are written for both: what differs are the names of types, the mark of a value, and how a transaction begins.
+Statements are written for both; only type names, placeholders of values and the start of a transaction differ.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LOCK_PATIENCE = 15.0  # seconds for which the session of a process that was kill
 
 
 class Database(Protocol):
-    """What tables ask of a database: that of `sqlite3.Connection` in autocommit mode."""
+    """Interface of a database, as of `sqlite3.Connection` in autocommit mode."""
 
     @property
     def in_transaction(self) -> bool:
@@ -49,7 +49,7 @@ class Database(Protocol):
 
 
 class ServerError(sqlite3.OperationalError):
-    """PostgreSQL did not do what it was asked; as with an SQLite file that cannot be written, it is tried again."""
+    """A statement failed in PostgreSQL; it is tried again, as with an SQLite file that cannot be written."""
 
 
 def open_file(path: Path) -> sqlite3.Connection:
@@ -71,7 +71,7 @@ class ServerDatabase:
     schema : str
         Letters, digits and ``_``; made if it is not there.
     patience : float
-        Seconds to wait for another process that has the schema.
+        Seconds to wait for another process that has locked the schema.
     """
 
     def __init__(self, url: str, schema: str, patience: float = LOCK_PATIENCE) -> None:
@@ -132,7 +132,7 @@ class ServerDatabase:
         return connection
 
     def _ask(self, action: Callable[[], T]) -> T:
-        """Do something, and raise what goes wrong as an error that is tried again."""
+        """Run a statement; its errors become ones after which it is tried again."""
         try:
             return action()
         except self._psycopg.Error as error:
@@ -144,7 +144,7 @@ class _TakenError(ServerError):
 
 
 def check_url(url: str) -> str:
-    """Return the URL of a database, or raise, without what is in it: it may hold a password.
+    """Return the URL of a database, or raise an error that does not contain it: it may hold a password.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the log holds: each event can be written, read again, and applied to the tables, at first and after a crash."""
+"""Entries of the log: each event can be serialized, read, and applied to the tables, at once and after a crash."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ class Event(Protocol):
 
 @dataclass
 class Tables:
-    """What events change: both tables, and the settings."""
+    """The tables and settings that events change."""
 
     records: RecordTable
     tasks: TaskTable
     settings: ModelSettings
 
     def learn_kinds(self, table: pa.Table) -> None:
-        """Note what columns hold that had no value before."""
+        """Store the types of columns that had no value before."""
         known = self.records.note("columns", {})
         new = new_kinds(table, known)
         if new:
             self.records.set_note("columns", known | new)
 
     def label_kind(self) -> str | None:
-        """Return what kind of value labels are, None if there was none yet."""
+        """Return the type of the labels, None before the first one."""
         known: str | None = self.records.note("labels") or self.settings.label_kind
         default = self.settings.default_label
         return known if known is not None or default is None else type(default).__name__
 
     def new_classes(self, labels: Iterable[str]) -> set[str]:
-        """Return which of some labels, as JSON text, are classes that did not come before."""
+        """Return which of some labels, as JSON text, are new classes."""
         return set(labels) - set(self.records.note("classes", ()))
 
     def learn_labels(self, labels: Iterable[str]) -> None:
-        """Note which classes labels are, and what kind of value."""
+        """Store the classes of labels, and their type."""
         if new := self.new_classes(labels):
             self.records.set_note("classes", [*self.records.note("classes", ()), *sorted(new)])
             if self.records.note("labels") is None:
@@ -64,7 +64,7 @@ class Tables:
 
 @dataclass(frozen=True)
 class RecordsKept:
-    """Records were predicted, and wait for their labels."""
+    """Records were predicted; their labels are pending."""
 
     ids: Sequence[str]
     table: pa.Table
@@ -91,7 +91,7 @@ class RecordsKept:
 
 @dataclass(frozen=True)
 class LabelsSet:
-    """Labels came, each as JSON text."""
+    """Labels were received, each as JSON text."""
 
     pairs: Sequence[tuple[str, str]]
     now: float
@@ -134,7 +134,7 @@ class Noted:
         return cls(note["what"], note["note"], note["now"])
 
     def apply(self, state: Tables, position: int) -> None:
-        """Do what it says."""
+        """Apply the event to the tables."""
         getattr(self, f"_{self.what}")(state)
 
     def _activate(self, state: Tables) -> None:
@@ -142,7 +142,7 @@ class Noted:
             state.records.activate(one.number, self.now)
 
     def _withdraw(self, state: Tables) -> None:
-        """Let a record be forgotten: its values go, its id stays known for a while."""
+        """Withdraw a record: its values are deleted, its id stays known for a while."""
         for one in state.records.find([self.note["id"]]).values():
             if one.chunk is not None and one.place is not None:
                 table, note = from_bytes(state.records.chunk(one.chunk))
@@ -151,7 +151,7 @@ class Noted:
             state.records.database.execute("UPDATE records SET label = NULL WHERE number = ?", (one.number,))
 
     def _time(self, state: Tables) -> None:
-        """Let records expire whose labels did not come, or give them the default label; forget old ids."""
+        """Expire records without labels, or give them the default label; delete old ids."""
         overdue = state.records.overdue(self.now, EXPIRED_AT_ONCE)
         default = state.settings.default_label
         is_given = [one for one in overdue if default is not None and one.active and one.state == "pending"]
@@ -193,7 +193,7 @@ class TaskAdded:
         return cls(note["task"], table, note["note"], note["ids"], note["now"], key)
 
     def apply(self, state: Tables, position: int) -> None:
-        """Let the task wait, and put its records into it."""
+        """Queue the task with its records."""
         number = state.tasks.add(position, self.task, len(self.table), self.now, self.note)
         if self.key is not None:
             state.tasks.set_key(*self.key, number, self.now)

@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of each call: its body with an example, its answers."""
+"""The calls in the OpenAPI document: bodies with examples, and responses."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _json(example: Any, **properties: Any) -> dict[str, Any]:
 
 
 def _tables(*columns: str) -> dict[str, Any]:
-    """Return what is said of a body that is a table."""
+    """Return the description of a body that is a table."""
     row = FLAT | {"rent": "mid"}
     lines = ",".join(columns), ",".join(str(row[name]) for name in columns)
     text = {CSV: {"schema": {"type": "string"}, "example": "\n".join(lines) + "\n"}}
@@ -108,7 +108,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 
 
 def add_route(app: FastAPI, method: str, path: str, action: Callable[..., Any]) -> None:
-    """Add a call to an application, with what is said of it."""
+    """Add a call to an application, with its documentation."""
     name = action.__name__
     extra: dict[str, Any] = {"responses": {code: _refusal(words) for code, words in REFUSALS.items()}}
     done = {"description": "Done.", "content": _json(ANSWERS[name]) if name in ANSWERS else FILE}

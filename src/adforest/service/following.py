@@ -1,7 +1,7 @@
-"""A read replica: fetches new versions of another service's models, checks their digests, and answers from them.
+"""A read replica: fetches new versions of another service's models, checks their digests, and predicts with them.
 
-Each answer says which version it is of. A replica keeps nothing that clients send: records with ids, labels and batches
-are for the service that it follows.
+Each response has the version of the model. A replica stores nothing that clients send: records with ids, labels and
+batches are for the service that it follows.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class FollowedModel:
         self.tag, self.problem = "", ""
 
     def kinds(self) -> Future[dict[str, str]]:
-        """Return what columns hold, as the model learnt them."""
+        """Return the types of the columns that the model has learnt."""
         found: Future[dict[str, str]] = Future()
         known = None if self.answering is None else self.answering.model
         names = [] if known is None or known.feature_names_in_ is None else known.feature_names_in_
@@ -58,7 +58,7 @@ class FollowedModel:
         return found
 
     def submit(self, _: Any) -> Future[Any]:
-        """Refuse what would have to be kept."""
+        """Refuse requests that would have to be stored."""
         raise RequestError(409, f"this is a replica, which keeps nothing. Send records with ids to {self._url}.")
 
 
@@ -70,7 +70,7 @@ class FollowedModels(NamedModels[FollowedModel]):
     url : str
         Of the other service.
     folder : Path
-        Where the files are kept, so that a replica can answer when the other service does not.
+        Where the files are kept, so that a replica predicts while the other service is unavailable.
     token : str, optional
         With the right to learn, which a model as a file needs.
     """
@@ -96,7 +96,7 @@ class FollowedModels(NamedModels[FollowedModel]):
         self._http.close()
 
     def _read_kept(self) -> None:
-        """Answer with what was fetched before."""
+        """Predict with the models that were fetched before."""
         for path in sorted(self.folder.glob("*.adf")):
             self._take(path.stem, path.read_bytes())
 
@@ -111,7 +111,7 @@ class FollowedModels(NamedModels[FollowedModel]):
             self._is_ending.wait(max(0.0, INTERVAL - (time.monotonic() - begin)))
 
     def _look(self) -> None:
-        """Fetch what is new, and drop what is not there any more."""
+        """Fetch new versions, and remove models that the other service no longer has."""
         names = [check_name(one) for one in self._json("/v1/models")["models"]]
         for gone in set(self._models) - set(names):
             del self._models[gone]
@@ -130,7 +130,7 @@ class FollowedModels(NamedModels[FollowedModel]):
                 self._disk.replace(self.folder / f"{name}.adf", [answer.content])
 
     def _take(self, name: str, content: bytes) -> bool:
-        """Answer with a model from now on, unless it cannot be read."""
+        """Predict with this model from now on, unless it cannot be read."""
         model = self._models.setdefault(name, FollowedModel(name, self.url))
         try:
             found, place = self._trainer.unpack(content, f"{name}.adf")

@@ -1,4 +1,4 @@
-"""Who may ask what: names, origins and tokens of requests are checked before anything else, and changes are noted.
+"""Access control: names, origins and tokens of requests are checked before anything else, and changes are logged.
 
 On this machine everyone may ask who names it by its own name, unless there are tokens. A page of a stranger in a
 browser may not: its requests carry its origin.
@@ -26,7 +26,7 @@ HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-stor
 
 
 class Gate:
-    """Lets requests through to the service or to the monitor, or answers them itself.
+    """Passes requests on to the service or to the monitor, or refuses them.
 
     Parameters
     ----------
@@ -34,14 +34,14 @@ class Gate:
     folder : Path
         With the tokens and the audit log.
     allowed_hosts : sequence of str
-        Names besides those of this machine by which it may be asked; any if there are tokens and none is given.
+        Allowed host names besides those of this machine; any if there are tokens and none is given.
     needs_tokens : bool
         Whether nobody may ask where there are no tokens: the last one was removed, or their file.
 
     Attributes
     ----------
     pages_need_token : bool
-        Whether the monitor asks for a token by itself; if not, its pages are closed once there are tokens.
+        Whether the monitor checks a token of its own; if not, its pages are closed once there are tokens.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Gate:
         self._hosts = frozenset(one.lower() for one in allowed_hosts)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Process one request."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._service(scope, receive, send)
@@ -98,7 +98,7 @@ class Gate:
         await self._service(scope, receive, self._noting(send, scope, token, right))
 
     def _refusal(self, headers: dict[bytes, str], needs_token: bool) -> tuple[int, str] | None:
-        """Return why a request is refused by the name that it is for or the page that it comes from."""
+        """Return why a request is refused by its Host or Origin header, None if it is not."""
         host = _name_of(headers.get(b"host", ""))
         if host not in LOCAL_NAMES | self._hosts and (self._hosts or not needs_token):
             return 421, "this service does not answer by that name. Name it with --allowed-host."
@@ -108,7 +108,7 @@ class Gate:
         return None
 
     def _noting(self, send: Send, scope: Message, token: Token | None, right: str) -> Send:
-        """Return a way to send that adds headers, and notes in the audit log what was changed."""
+        """Return a send function that adds headers, and writes changes to the audit log."""
 
         async def send_noting(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -121,7 +121,7 @@ class Gate:
 
 
 class AuditLog:
-    """Who changed what and when: a line of JSON for each request that may change something, never what it brought."""
+    """Audit log: a line of JSON for each request that may change something, without its body."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -172,7 +172,7 @@ def right_for(method: str, path: str) -> tuple[str, str | None]:
 
 
 async def answer(send: Send, status: int, words: str) -> None:
-    """Answer without asking the service."""
+    """Send a response without calling the service."""
     body = json.dumps({"error": words}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *HEADERS]
     if status == 401:

@@ -1,4 +1,4 @@
-"""Does the tasks of a model, one after the other, and keeps its file: what the log says is what the model becomes."""
+"""Runs the tasks of a model in the order of the log, and writes its file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Order(NamedTuple):
     parameters : dict
         Of a model that is made now.
     challenger : dict or None
-        Of a challenger that learns beside: its parameters, and the task "since" which it does.
+        Of a challenger that learns in parallel: its parameters, and its first task, "since".
     keep_versions : int
     """
 
@@ -44,7 +44,7 @@ class Order(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of a task: its state, the number of the batch in the model's history, and a report."""
+    """Result of a task: its state, the number of the batch in the model's history, and a report."""
 
     state: str
     batch: int | None
@@ -76,7 +76,7 @@ class Learner:
         self.place = NOWHERE
 
     def open(self, *, has_challenger: bool) -> Outcome | None:
-        """Read the model, or the newest version of it that can be read; return what its last task was, if any."""
+        """Read the model, or the newest version of it that can be read; return its last task, if any."""
         if not has_challenger:
             self._disk.remove(self._challenger_path)
         return self._done() if self._read() else None
@@ -104,7 +104,7 @@ class Learner:
         return False
 
     def _done(self) -> Outcome:
-        """Return what came of the last task of the model."""
+        """Return the result of the last task of the model."""
         return Outcome(DONE, self._n_saved, self._trainer.last_report(self._model))
 
     def run(self, order: Order) -> Outcome:
@@ -145,7 +145,7 @@ class Learner:
         return Outcome(DONE, number, found | report)
 
     def _teach_challenger(self, order: Order, table: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
-        """Teach the challenger first: once the model is saved the batch is done. What goes wrong is noted."""
+        """Let the challenger learn first: once the model is saved the batch is done. Its errors are logged."""
         try:
             model, place = self._read_challenger(wanted)
             if place.version >= order.number:
@@ -169,7 +169,7 @@ class Learner:
         return self._challenger
 
     def _roll_back(self, order: Order) -> Outcome:
-        """Go back to a version that is kept; what was learnt since is passed over."""
+        """Go back to a stored version; batches learnt since are not learnt again."""
         found = [name for _, version, name in self._kept() if version == order.note["version"]]
         if not found:
             raise ValueError(f"version {order.note['version']} of the model is not kept")
@@ -184,7 +184,7 @@ class Learner:
         return self._pass(order)
 
     def _promote(self, order: Order) -> Outcome:
-        """Let the challenger take the model's place."""
+        """Replace the model by the challenger."""
         if order.challenger is None or not self._disk.exists(self._challenger_path):
             raise ValueError("there is no challenger that learnt anything")
         self._model, _ = self._read_challenger(order.challenger)
@@ -201,7 +201,7 @@ class Learner:
         return Outcome(DONE, self._trainer.n_batches(self._model), {})
 
     def _table(self, position: int) -> Any:
-        """Return the batch that stands at a position of the log."""
+        """Return the batch at a position of the log."""
         for entry in read_entries(self._disk, self._folder / LOG, position - 1, position):
             return TaskAdded.read(entry.payload).table
         raise ModelFileError(f"entry {position} of the log is gone, and the model has not learnt it")

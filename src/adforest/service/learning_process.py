@@ -1,4 +1,4 @@
-"""The learner in a process of its own: orders come as lines of JSON, outcomes go back so; it ends with its parent."""
+"""The learner in a process of its own: it reads tasks and writes results as lines of JSON, and ends with its parent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class LearnerEndedError(Exception):
 
 
 class LearningProcess:
-    """A learner that runs beside, as its parent sees it.
+    """A learner in another process, as its parent sees it.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class LearningProcess:
     version : int
         Of the model that it found, 0 if there was none.
     found : Outcome or None
-        What the last task of that model was.
+        The last task of that model.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class LearningProcess:
         self.found = None if hello["found"] is None else Outcome(*hello["found"])
 
     def run(self, order: Order) -> Outcome:
-        """Let a task be done, and return what came of it."""
+        """Run a task, and return its result."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(order).encode() + b"\n")
@@ -72,7 +72,7 @@ class LearningProcess:
         return Outcome(*self._receive()["outcome"])
 
     def end(self) -> None:
-        """End it: at once, since what it has not saved is learnt again from the log."""
+        """End it at once: batches that it has not saved are learnt again from the log."""
         self._process.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
@@ -90,7 +90,7 @@ class LearningProcess:
 
 
 def main(arguments: list[str]) -> None:
-    """Do what comes, until the parent ends."""
+    """Run tasks until the parent ends."""
     from adforest.service.system import RealDisk
     from adforest.service.trainer import ForestTrainer
 

@@ -1,9 +1,9 @@
-"""Requests passed on through a UNIX socket: workers answer predictions, the process that has the stores all else.
+"""Requests passed on through a UNIX socket: workers predict, the process with the stores does everything else.
 
     frame | 4 bytes: length of the message | 4 bytes: length of the body | message: JSON | body |
 
 Each message of ASGI is a frame. A request has a connection of its own, so that its end tells that the client is gone.
-What workers ask for themselves are single frames; no request from outside can be one, since its type is "http".
+Requests of workers themselves are single frames; no request from outside can be one, since its type is "http".
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ START, BODY = "http.response.start", "http.response.body"
 
 
 class Link:
-    """The way from a worker to its parent; an application that passes requests on.
+    """Connection of a worker to its parent; an application that passes requests on.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Link:
         self._idle: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
 
     async def ask(self, message: dict[str, Any], body: bytes = b"") -> dict[str, Any]:
-        """Return what the parent answers to a message."""
+        """Return the parent's response to a message."""
         reader, writer = self._idle.pop() if self._idle else await asyncio.open_unix_connection(self._path)
         frame = None
         try:
@@ -53,7 +53,7 @@ class Link:
         return frame[0]
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Pass a request on, and its answer back."""
+        """Pass a request on, and its response back."""
         told = {name: scope.get(name) for name in TEXTS}
         told |= {name: scope.get(name, b"").decode("latin-1") for name in ("raw_path", "query_string")}
         told["headers"] = [[name.decode("latin-1"), value.decode("latin-1")] for name, value in scope["headers"]]
@@ -69,20 +69,20 @@ class Link:
 
 
 class LinkServer:
-    """The other end: runs an application for what comes from workers.
+    """The parent's end: runs an application for the requests that workers pass on.
 
     Parameters
     ----------
     app : App
     answer : callable
-        Answers messages that are no requests.
+        Returns the responses to messages that are no requests.
     """
 
     def __init__(self, app: App, answer: Answer) -> None:
         self._app, self._answer = app, answer
 
     async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer what comes by a connection."""
+        """Process the frames of a connection."""
         with suppress(OSError):
             while (frame := await _read(reader)) is not None:
                 if frame[0]["type"] == "http":
@@ -128,7 +128,7 @@ class LinkServer:
 
 
 async def _pass_body(scope: dict[str, Any], receive: Receive, writer: asyncio.StreamWriter) -> None:
-    """Send a request as it comes; its connection ends if the client's does."""
+    """Send a request as it is received; its connection ends if the client's does."""
     with suppress(OSError):
         await _write(writer, scope)
         while (message := await receive())["type"] == "http.request":

@@ -1,13 +1,13 @@
-"""An append-only log in segments: what was synced is there after a crash, what was not is cut off, damage is told.
+"""An append-only log in segments: synced entries survive a crash, others are cut off, damage is an error.
 
     segment | 16 bytes: magic, number of the first entry | entry | entry | ...
     entry   | 4 bytes: length | 8 bytes: checksum | 1 byte: kind | payload |
 
-The checksum (BLAKE2b) is of the number of the entry, its kind and its payload: an entry is right in its place only.
+The checksum (BLAKE2b) is of the number of the entry, its kind and its payload: an entry is valid at its position only.
 Entries are numbered from 1; the number of an entry is its position. Entries are collected and written by `sync`, all
 with one write and one sync. A crash may leave entries torn that were not synced: these are cut off, with what follows.
-Whoever opens a log says through which position entries were acknowledged: where one of these is not whole, bits were
-changed, and the log is not opened.
+The caller that opens a log gives the position through which entries were acknowledged: where one of these is not
+whole, bits were changed, and the log is not opened.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class LogError(Exception):
 
 
 class LogFullError(Exception):
-    """There is no room for what was to be written; nothing was, and it may be tried again later."""
+    """The disk is full; nothing was written, and it may be tried again later."""
 
 
 class Entry(NamedTuple):
-    """What was logged.
+    """An entry of the log.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class Log:
         Raises
         ------
         LogFullError
-            If there is no room: the entries since the last sync are taken back, and the log stays as it was.
+            If the disk is full: the entries since the last sync are removed, and the log stays as it was.
         LogError
             If it is not known what is on the disk. It is not tried again: a sync that failed may have dropped what it
             could not write, and a second one would succeed without it.
@@ -120,7 +120,7 @@ class Log:
         self._waiting, self.position = [], self._synced
 
     def rotate(self) -> None:
-        """Begin another segment if this one is large enough; all entries must be on the disk. Without room, go on."""
+        """Begin another segment if this one is large and the disk not full; all entries must be synced."""
         if self._size < self._segment_bytes:
             return
         first = self.position + 1
@@ -155,7 +155,7 @@ class Log:
         yield from read_entries(self._disk, self._folder, after, through=self.position)
 
     def _open_last(self, acknowledged: int) -> tuple[AppendFile, int, int]:
-        """Open the last segment behind its last whole entry; one whose head was torn away is begun anew."""
+        """Open the last segment behind its last whole entry; one with an incomplete header is rewritten."""
         first = self._firsts[-1] if self._firsts else 1
         content = self._disk.read(self._path(first)) if self._firsts else b""
         if content[: HEAD.size] != HEAD.pack(MAGIC, first) and acknowledged < first:
@@ -177,7 +177,7 @@ class Log:
         return file, size, position
 
     def _take_back(self, error: OSError) -> None:
-        """Cut off what was written in part, and raise."""
+        """Remove a partly written entry, and raise."""
         self.position, path = self._synced, self._path(self._firsts[-1])
         self._write(self._file.close)
         self._file = self._write(lambda: self._disk.append(path, self._size))
@@ -192,7 +192,7 @@ class Log:
         return file, HEAD.size
 
     def _write(self, action: Callable[[], T]) -> T:
-        """Do something after whose failure it is not known what is on the disk."""
+        """Run an operation after whose failure the contents of the disk are unknown."""
         self._check()
         try:
             return action()
@@ -252,7 +252,7 @@ def _end_of(content: bytes, begin: int, position: int) -> int | None:
 
 
 def _checksum(position: int, kind: int, payload: bytes) -> bytes:
-    """Return the checksum of an entry in its place."""
+    """Return the checksum of an entry at its position."""
     checksum = blake2b(struct.pack("<QB", position, kind), digest_size=8)
     checksum.update(payload)
     return checksum.digest()

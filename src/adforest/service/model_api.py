@@ -29,7 +29,7 @@ LATEST = 2**62  # later than any task
 
 
 class ModelApi(Api):
-    """What is answered to calls about models, besides those about records."""
+    """The calls of /v1 about models."""
 
     def __init__(self, models: ServedModels, counts: Counts) -> None:
         super().__init__(models, counts)
@@ -135,7 +135,7 @@ class ModelApi(Api):
         return Response(content, media_type="application/octet-stream", headers=named)
 
     async def challenger(self, model: str) -> Response:
-        """Return how the challenger does beside the model."""
+        """Compare the challenger with the model."""
         served = self._models.get(model)
         found = await self._ask(served, lambda: challenger_before(served.store, LATEST))
         if found is None:
@@ -143,7 +143,7 @@ class ModelApi(Api):
         return JSONResponse(await run_in_threadpool(_challenge, served, found))
 
     async def put_challenger(self, model: str, request: Request, wait: bool = True) -> Response:
-        """Let a second model with other parameters learn beside, from the next batch on."""
+        """Start a second model with other parameters, which learns all batches from the next one on."""
         served = self._models.get(model)
         given = parse_json(await read_content(request)).get("parameters", {})
         try:
@@ -153,12 +153,12 @@ class ModelApi(Api):
         return await self._add_task(served, AddTask(CHALLENGE, {"parameters": parameters}), wait)
 
     async def delete_challenger(self, model: str, wait: bool = True) -> Response:
-        """Let the challenger learn no more."""
+        """Remove the challenger."""
         await self.challenger(model)
         return await self._add_task(self._models.get(model), AddTask(DROP_CHALLENGER, {}), wait)
 
     async def promote(self, model: str, wait: bool = True) -> Response:
-        """Let the challenger take the model's place."""
+        """Replace the model by the challenger."""
         served = self._models.get(model)
         found = await self._ask(served, lambda: challenger_before(served.store, LATEST))
         if found is None:
@@ -180,7 +180,7 @@ class ModelApi(Api):
 
 
 def _shown(served: ServedModel) -> dict[str, Any]:
-    """Return what is told of a model; called by the thread that has its store."""
+    """Return the description of a model; called by the thread that has its store."""
     store, answering = served.store, served.answering
     found = {"name": served.name} | store.settings.shown() | {"parameters": parameters_before(store, LATEST)}
     found["model_version"] = 0 if answering is None else answering.version

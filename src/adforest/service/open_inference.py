@@ -28,7 +28,7 @@ OUTPUTS = ("predict", "predict_proba")
 
 
 class OpenInference:
-    """What is answered to the protocol's calls."""
+    """The calls of the protocol."""
 
     def __init__(self, models: ServedModels, counts: Counts) -> None:
         self._models, self._counts = models, counts
@@ -49,17 +49,17 @@ class OpenInference:
             examples.add_route(app, method, path, action)
 
     async def server(self) -> Response:
-        """Return what server this is."""
+        """Return name and version of the server."""
         from adforest import __version__
 
         return JSONResponse({"name": "adforest", "version": __version__, "extensions": []})
 
     async def live(self) -> Response:
-        """Return that the service answers."""
+        """Return whether the service is alive."""
         return JSONResponse({"live": True, "ready": True})
 
     async def ready(self, model: str, version: str = "") -> Response:
-        """Return whether a model can answer."""
+        """Return whether a model can predict."""
         self._answering(model, version)
         return JSONResponse({"name": model, "ready": True})
 
@@ -85,7 +85,7 @@ class OpenInference:
         return JSONResponse(about | {"inputs": inputs, "outputs": outputs})
 
     async def infer(self, model: str, request: Request, version: str = "") -> Response:
-        """Predict; the id of the request is in the answer."""
+        """Predict; the response has the id of the request."""
         answering = self._answering(model, version)
         content = await read_content(request)
         given, table, wanted = await computed(len(content), lambda: _read(content))
@@ -99,7 +99,7 @@ class OpenInference:
         return JSONResponse(about | {"parameters": parameters, "outputs": outputs})
 
     def _answering(self, model: str, version: str) -> Answering:
-        """Return a model that answers, or raise: 404 as the protocol has it, also for versions that are not current."""
+        """Return a model that can predict, or raise 404, also for versions that are not current."""
         answering = self._models.get(model).answering
         if answering is None:
             raise RequestError(409, f"model {model!r} has learnt nothing yet.")
@@ -109,13 +109,13 @@ class OpenInference:
 
 
 def _read(content: bytes) -> tuple[dict[str, Any], pa.Table, tuple[str, ...]]:
-    """Return what a body holds, its tensors as a table, and the names of the outputs that it asks for."""
+    """Return a body, its tensors as a table, and the names of the requested outputs."""
     given = parse_json(content)
     return given, _table(given.get("inputs")), _wanted(given.get("outputs"))
 
 
 def _wanted(given: Any) -> tuple[str, ...]:
-    """Return the names of the outputs that are asked for."""
+    """Return the names of the requested outputs."""
     if given is None:
         return OUTPUTS
     if type(given) is not list or not all(type(one) is dict and one.get("name") in OUTPUTS for one in given):
@@ -155,7 +155,7 @@ def _shape(given: Any) -> list[int]:
 
 
 def _flat(data: Any, size: int, name: str, *, is_text: bool) -> list[Any]:
-    """Return the values of a tensor in one list; they may come nested."""
+    """Return the values of a tensor in one list; they may be nested."""
     if type(data) is list and data and type(data[0]) is list:
         if not all(type(row) is list for row in data):
             raise BodyError(422, f"the data of tensor {name[:80]!r} are lists and values.")

@@ -31,7 +31,7 @@ def parameters_before(store: Store, number: int) -> dict[str, Any]:
 
 
 def challenger_before(store: Store, number: int) -> dict[str, Any] | None:
-    """Return the challenger that learns beside the model when a task is done, None if there is none."""
+    """Return the challenger that there is at a task, None if there is none."""
     tasks = store.state.tasks.before(number, CHALLENGE, DROP_CHALLENGER, PROMOTE)
     if not tasks or tasks[-1].kind != CHALLENGE:
         return None

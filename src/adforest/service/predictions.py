@@ -15,7 +15,7 @@ from adforest.service.served_model import Answering
 
 @dataclass
 class Counts:
-    """What was done since the start: requests for predictions, records in them, labels."""
+    """Counts since the start: requests for predictions, records in them, labels."""
 
     predictions: int = 0
     records: int = 0
@@ -27,7 +27,7 @@ class Counts:
 
 
 class Predicted(NamedTuple):
-    """What a model answered.
+    """Predictions of a model.
 
     Attributes
     ----------
@@ -42,14 +42,14 @@ class Predicted(NamedTuple):
 
 
 def predict(answering: Answering, table: pa.Table) -> Predicted:
-    """Return what a model answers to some records."""
+    """Return the predictions of a model for some records."""
     model = answering.model
     votes = model._votes(table)
     return Predicted(get_fitted(model).most_likely(votes).tolist(), as_proba(votes), model.classes_.tolist())
 
 
 def as_json(found: Predicted, answering: Answering) -> dict[str, Any]:
-    """Return predictions as they stand in an answer."""
+    """Return predictions as fields of a response."""
     names = [as_key(one) for one in found.classes]
     rows = [dict(zip(names, row, strict=True)) for row in found.probabilities.tolist()]
     return {"predictions": found.labels, "probabilities": rows} | version_of(answering)
@@ -66,13 +66,13 @@ def as_arrow(found: Predicted, answering: Answering) -> bytes:
 
 
 def nothing_known(n_records: int) -> dict[str, Any]:
-    """Return the answer of a model that has learnt nothing."""
+    """Return the response of a model that has learnt nothing."""
     nothing = [None] * n_records
     return {"predictions": nothing, "probabilities": nothing, "model_version": 0, "learnt_through": 0}
 
 
 def explained(answering: Answering, table: pa.Table) -> list[dict[str, Any]]:
-    """Return by record what each column adds to the probability of the class that is answered."""
+    """Return by record what each column adds to the probability of the predicted class."""
     found = answering.model.explain(table)
     best, names = found.probabilities.argmax(axis=1), [str(one) for one in found.feature_names]
     rows = []

@@ -1,4 +1,4 @@
-"""Start the service: check that it is closed to strangers, listen, and end without losing what was begun."""
+"""Start the service: check access control, listen, and shut down after requests under way are done."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ class ServiceOptions:
     proxy : str or None
         The name of the proxy before it, which has TLS.
     allowed_hosts : sequence of str
-        Names by which it may be asked.
+        Allowed host names.
     follow : str or None
         The address of a service whose models are fetched and answered from; nothing is learnt then.
     follow_token : str or None
-        What that service asks for.
+        The token of that service.
     database : str or None
         The URL of PostgreSQL, for the tables of models that are made.
     workers : int
-        Processes that answer; with more than one, another one has the stores.
+        Processes that predict; with more than one, another one has the stores.
     """
 
     folder: Path
@@ -66,12 +66,12 @@ class ServiceOptions:
 
     @property
     def names(self) -> list[str]:
-        """Names besides those of this machine by which it may be asked."""
+        """Allowed host names besides those of this machine."""
         return [*self.allowed_hosts, *([self.proxy] if self.proxy else [])]
 
 
 class FatalError(OSError):
-    """The log could not be written: what is on the disk is not known, and another process must find out."""
+    """The log could not be written: the contents of the disk are unknown, and another process must read it."""
 
 
 def run(options: ServiceOptions, say: Callable[[str], object] = print) -> None:
@@ -93,7 +93,7 @@ def serving(options: ServiceOptions) -> Iterator[str]:
 
 @contextmanager
 def _made(options: ServiceOptions) -> Iterator[tuple[Any, socket.socket, str, list[str]]]:
-    """Yield a server, the socket that it listens at, its address, and a list of what ended it."""
+    """Yield a server, the socket that it listens at, its address, and a list for the errors that ended it."""
     for module in ("fastapi", "uvicorn", "pyarrow"):
         require(module, "the service", "service")
     _check_closed(options)
@@ -129,7 +129,7 @@ def _open_models(options: ServiceOptions, on_fatal: Callable[[str], None]) -> An
 
 
 def _make_server(app: Any, options: ServiceOptions, models: Any, counts: Counts) -> Any:
-    """Return what listens: this process, or workers."""
+    """Return the server: this process, or one that starts workers."""
     import uvicorn
 
     if options.workers == 1:
@@ -142,7 +142,7 @@ def _make_server(app: Any, options: ServiceOptions, models: Any, counts: Counts)
 def _make_app(
     options: ServiceOptions, models: Any, counts: Counts, port: int, is_ending: Callable[[], bool]
 ) -> tuple[Any, str | None]:
-    """Return the application, and the token of its pages if whoever looks at them needs one."""
+    """Return the application, and the token of its pages if they need one."""
     from adforest.monitor.model_files import ModelFiles
     from adforest.monitor.server import make_pages, model_metrics
     from adforest.monitor.summaries import Summaries
@@ -197,7 +197,7 @@ def _check_closed(options: ServiceOptions) -> None:
 
 
 def strangers_may_ask(options: ServiceOptions) -> bool:
-    """Return whether requests may come from elsewhere, by themselves or through a proxy."""
+    """Return whether other machines can send requests, directly or through a proxy."""
     try:
         addresses = {found[4][0] for found in socket.getaddrinfo(options.host, options.port)}
     except (OSError, UnicodeError) as error:
@@ -206,7 +206,7 @@ def strangers_may_ask(options: ServiceOptions) -> bool:
 
 
 def _address(options: ServiceOptions, listener: socket.socket, token: str | None) -> str:
-    """Return what to open."""
+    """Return the address to open."""
     host, port = listener.getsockname()[:2]
     name = f"[{host}]" if ":" in host else host
     scheme = "https" if options.certificate else "http"

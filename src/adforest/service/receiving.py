@@ -1,5 +1,5 @@
-"""Bodies of requests as they come: not more than so many bytes, not longer than so many seconds; large ones are read
-in another thread, so that other requests are answered meanwhile.
+"""Bodies of requests, with a limit of bytes and of seconds; large ones are read in another thread, so that others
+are processed meanwhile.
 """
 
 from __future__ import annotations

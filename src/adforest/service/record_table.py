@@ -44,7 +44,7 @@ CREATE INDEX IF NOT EXISTS keys_by_age ON keys (made)
 
 
 class Record(NamedTuple):
-    """What is known of a record.
+    """Status of a record.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class RecordTable:
         return bytes(row[0])
 
     def add(self, position: int, content: bytes, ids: Sequence[str], active: bool, now: float, due: float) -> None:
-        """Keep the records of a prediction that are not known; a label that came before is joined to its record."""
+        """Store the new records of a prediction; a label that was received before is joined to its record."""
         known = self.find(ids)
         rows, early = [], []
         for place, one in enumerate(ids):
@@ -165,7 +165,7 @@ class RecordTable:
         self._insert("id, state, chunk, place, active, label, made, changed, due", rows)
 
     def label(self, pairs: Iterable[tuple[str, str]], now: float, due: float) -> None:
-        """Give records their labels; those that are not known keep them until they come."""
+        """Label records; labels of unknown records are kept until these are predicted."""
         pairs = list(pairs)
         known = self.find([one for one, _ in pairs])
         old = [(label, LABELLED, now, known[one].number) for one, label in pairs if one in known]
@@ -185,7 +185,7 @@ class RecordTable:
             self.database.executemany(query, [(last + 1 + place, *row) for place, row in enumerate(rows)])
 
     def activate(self, number: int, now: float) -> None:
-        """Let a record be learnt."""
+        """Allow a record to be learnt."""
         self.database.execute(
             "UPDATE records SET active = 1, changed = ?, due = CASE WHEN state = 'labelled' THEN NULL ELSE due END "
             "WHERE number = ?",
@@ -215,7 +215,7 @@ class RecordTable:
         return [Record(*row) for row in rows]
 
     def n_ready(self, limit: int) -> tuple[int, float | None]:
-        """Return how many of these there are, up to a limit, and since when the first of them waits."""
+        """Return how many of these there are, up to a limit, and since when the first of them is pending."""
         query = (
             "SELECT COUNT(*), MIN(changed) FROM (SELECT changed FROM records WHERE state = 'labelled' AND active = 1 "
             "AND task IS NULL LIMIT ?) AS waiting"
@@ -224,7 +224,7 @@ class RecordTable:
         return int(n), since
 
     def overdue(self, now: float, limit: int) -> list[Record]:
-        """Return records whose label did not come in time, and labels whose record did not."""
+        """Return overdue records without a label, and overdue labels without a record."""
         rows = self.database.execute(
             "SELECT * FROM records WHERE due IS NOT NULL AND due <= ? ORDER BY number LIMIT ?", (now, limit)
         )

@@ -1,4 +1,4 @@
-"""What clients ask of the tables: each request is checked against what is there, and becomes an event or an error."""
+"""Requests that change the tables: each is checked against them, and becomes an event or an error."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ class Change(Protocol):
     """A request that may change something."""
 
     def event(self, state: Tables, now: float) -> Event | None:
-        """Return what is to be logged, None if it is done already, or raise `RequestError`."""
+        """Return the event to be logged, None if it is done already, or raise `RequestError`."""
 
     def answer(self, state: Tables) -> Any:
-        """Return what the client is told once the event is applied."""
+        """Return the response once the event is applied."""
 
 
 @dataclass(frozen=True)
 class KeepRecords:
-    """Keep the records of a prediction until their labels come."""
+    """Keep the records of a prediction until they are labelled."""
 
     ids: Sequence[str]
     table: pa.Table
     active: bool = True
 
     def event(self, state: Tables, now: float) -> Event | None:
-        """Return the records that are not known; an id that stands for another record is refused."""
+        """Return the new records; raise if an id is that of another record."""
         _check_kinds(self.table, state)
         known = {one: found for one, found in state.records.find(self.ids).items() if found.state != EARLY}
         if not known:
@@ -76,7 +76,7 @@ class KeepRecords:
             )
 
     def answer(self, state: Tables) -> None:
-        """Return nothing: the prediction is the answer."""
+        """Return nothing: the response is the prediction."""
         return
 
 
@@ -90,7 +90,7 @@ class SetLabels:
     states: list[str] = field(default_factory=list)
 
     def event(self, state: Tables, now: float) -> Event | None:
-        """Return the labels that are new, or raise if one contradicts what is known: then none is taken."""
+        """Return the labels that are new, or raise if one contradicts an earlier one: then none is stored."""
         kind = state.label_kind() or type(json.loads(self.pairs[0][1])).__name__
         pairs = [(one, label_as(label, kind)) for one, label in self.pairs]
         self.outcomes, wanted = [], dict(pairs)
@@ -114,7 +114,7 @@ class SetLabels:
         return LabelsSet(new, now) if new else None
 
     def _outcome(self, known: Record | None, label: str) -> str:
-        """Return what a label would do, or raise."""
+        """Return the effect of a label, or raise."""
         if known is None or (known.label is None and known.state == PENDING):
             return "created"
         if known.label == label and known.state not in ("expired", WITHDRAWN):
@@ -130,7 +130,7 @@ class SetLabels:
         return "revised"
 
     def answer(self, state: Tables) -> dict[str, Any]:
-        """Return what became of the labels."""
+        """Return how many labels were created, the same, and revised."""
         return {"outcomes": self.outcomes, "states": self.states}
 
 
@@ -158,13 +158,13 @@ class ChangeRecord:
         return Noted(self.what, {"id": self.id}, now)
 
     def answer(self, state: Tables) -> dict[str, Any]:
-        """Return what the record is now."""
+        """Return the new state of the record."""
         return shown_record(state.records.find([self.id])[self.id])
 
 
 @dataclass(frozen=True)
 class AddTask:
-    """Let a batch be learnt, or the model be changed; a key makes that once whatever is sent again."""
+    """Learn a batch, or change the model; with a key it is done once, even if it is sent again."""
 
     task: str
     note: dict[str, Any]
@@ -218,7 +218,7 @@ class ChangeSettings:
 
 
 def shown_record(record: Record) -> dict[str, Any]:
-    """Return what is told of a record."""
+    """Return the description of a record."""
     found: dict[str, Any] = {"record_id": record.id, "state": "waiting" if record.state == EARLY else record.state}
     found["label"] = None if record.label is None else json.loads(record.label)
     found |= {"active": bool(record.active), "predicted_at": record.made, "changed_at": record.changed}

@@ -1,4 +1,4 @@
-"""One model that is served: a thread writes for all requests, a process learns beside, predictions wait for neither.
+"""One served model: a thread writes for all requests, a process learns, predictions wait for neither.
 
 requests ─▶ queue ─▶ writer (one thread: store) ─▶ answers
 │ tasks
@@ -43,11 +43,11 @@ SERVICE_SUFFIX = ".service"
 
 
 class BusyError(Exception):
-    """Too much waits already; the request may be sent again later."""
+    """The queue is full; the request may be sent again later."""
 
 
 class Answering(NamedTuple):
-    """A model that answers: never changed, only replaced.
+    """A model that predicts: never changed, only replaced.
 
     Attributes
     ----------
@@ -98,11 +98,11 @@ class ServedModel:
     Parameters
     ----------
     path : Path
-        The file of the model; what else is kept is in the folder of its name and ``.service``.
+        The file of the model; everything else is in the folder of its name and ``.service``.
     on_fatal : callable
-        Is told when the log cannot be written any more: the process must end.
+        Called when the log can no longer be written: the process must end.
     database_url : str, optional
-        Of PostgreSQL, where the tables are if the settings say so.
+        URL of PostgreSQL, which has the tables if it is set so.
     """
 
     def __init__(self, path: Path, on_fatal: Callable[[str], None], database_url: str | None = None) -> None:
@@ -131,26 +131,26 @@ class ServedModel:
 
     @property
     def problem(self) -> str:
-        """What keeps it from writing or from learning, empty if nothing does."""
+        """Reason why it cannot write or learn, empty if there is none."""
         return self._problems["writing"] or self._problems["learning"]
 
     @property
     def n_waiting(self) -> int:
-        """Requests that wait to be written."""
+        """Requests to be written."""
         return self._queue.qsize()
 
     def submit(self, change: Change) -> Future[Any]:
-        """Let a request be written; the future has its answer once that is on the disk."""
+        """Write a request; the future has its response once that is on the disk."""
         if self._queue.qsize() >= MAX_WAITING:
             raise BusyError(f"{MAX_WAITING:,} requests wait to be written")
         return self._put(change)
 
     def call(self, action: Callable[[], T]) -> Future[T]:
-        """Let something be done by the thread that has the store."""
+        """Call a function in the thread that has the store."""
         return self._put(action)
 
     def _put(self, action: Change | Callable[[], Any]) -> Future[Any]:
-        """Let the writer do something; the future has an error where the writer has ended."""
+        """Call a function in the writer's thread; the future has an error if the writer has ended."""
         future: Future[Any] = Future()
         self._queue.put((action, future))
         if self._is_closed:
@@ -158,7 +158,7 @@ class ServedModel:
         return future
 
     def kinds(self) -> Future[dict[str, str]]:
-        """Return what columns are known to hold."""
+        """Return the known types of columns."""
         return self.call(lambda: dict(self.store.state.records.note("columns", {})))
 
     def wait_for(self, number: int, seconds: float) -> Task | None:
@@ -202,7 +202,7 @@ class ServedModel:
         return (note.fileno(),)
 
     def _write(self) -> None:
-        """Write what comes, many requests at once."""
+        """Write requests, many at once."""
         while not (self._is_over and self._queue.empty()):
             wait = self._looked_up(self.store.seconds_until_due, 1.0)
             group = self._next_group(min(max(wait, 0.01), 60.0))
@@ -255,7 +255,7 @@ class ServedModel:
         return [(action, future) for action, future in group if future.set_running_or_notify_cancel()]
 
     def _refuse_all(self) -> None:
-        """Refuse what came after the last group was written: nobody else would answer it."""
+        """Refuse requests that were received after the last group was written."""
         while not self._queue.empty():
             self._fail(self._next_group(0.0), BusyError(f"the model {self.name!r} is being closed"))
 
@@ -265,7 +265,7 @@ class ServedModel:
             future.set_exception(error)
 
     def _supervise(self) -> None:
-        """Let the learner do one task after the other."""
+        """Pass one task after the other to the learner."""
         while not (self._is_ending or self._is_broken):
             if not self._has_task.wait(IDLE_SECONDS):
                 self._end_learner()
@@ -312,7 +312,7 @@ class ServedModel:
         return None if task is None else order_for(task, self.store)
 
     def _open(self) -> None:
-        """Answer with the model that is in the file; a learner finds an older one where that is damaged."""
+        """Predict with the model in the file; a learner finds an older one where that is damaged."""
         try:
             self._answer_with_newest()
         except ModelFileError:
@@ -325,7 +325,7 @@ class ServedModel:
             self.store.open_task(self.answering.version, known.n_batches_, plain(known.history_[-1].as_row()))
 
     def _start_learner(self, ask: Callable[[Callable[[], Any]], Any]) -> None:
-        """Start the learner, and take note of the model that it found; the store is asked where its thread is."""
+        """Start the learner, and store which model it found; called in the thread that has the store."""
         settings = self.store.settings
         has_challenger = ask(lambda: challenger_before(self.store, 2**62)) is not None
         learner = LearningProcess(
@@ -344,7 +344,7 @@ class ServedModel:
             learner.end()
 
     def _answer_with_newest(self) -> None:
-        """Let predictions be made by the model that is in the file now."""
+        """Predict with the model that is in the file now."""
         with suppress(FileNotFoundError):
             self.answering = read_answering(self.path)
 
@@ -365,7 +365,7 @@ def is_served(path: Path) -> bool:
 
 
 def _settle(action: Callable[[], Any], future: Future[Any]) -> None:
-    """Do something, and put what it returns or raises into a future."""
+    """Call a function, and put its result or exception into a future."""
     try:
         future.set_result(action())
     except Exception as error:

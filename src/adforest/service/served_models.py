@@ -28,7 +28,7 @@ class ServedModels(NamedModels[ServedModel]):
     folder : Path
         Made if it is not there. Files ``*.adf`` in it that were saved elsewhere are served too.
     on_fatal : callable
-        Is told when a log cannot be written any more: the process must end.
+        Called when a log can no longer be written: the process must end.
     database_url : str, optional
         Of PostgreSQL, which holds the tables of models that are made from now on.
     """
@@ -50,7 +50,7 @@ class ServedModels(NamedModels[ServedModel]):
             raise
 
     def _open_all(self) -> None:
-        """Serve what is there, and remove what is left of models whose making or removal was cut short."""
+        """Serve existing models, and delete remains of models whose creation or removal was interrupted."""
         for path in sorted(self.folder.glob(f"*{SUFFIX}{SERVICE_SUFFIX}")):
             if (path / SETTINGS).exists():
                 continue
@@ -114,7 +114,7 @@ class ServedModels(NamedModels[ServedModel]):
         self._disk.replace(service_folder(path) / SETTINGS, [settings.dumped()])
 
     def _remove_files(self, path: Path) -> None:
-        """Remove all of a model; its settings, which say where its tables are, at last."""
+        """Remove a model; last of all its settings, which have the URL of its tables."""
         removed = service_folder(path) / REMOVED
         schema = ModelSettings.loaded(removed.read_bytes()).schema if removed.exists() else None
         if schema is not None:

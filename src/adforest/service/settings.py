@@ -1,4 +1,4 @@
-"""What a served model is to do: its target, its parameters, when batches are closed and how long labels are awaited."""
+"""Settings of a served model: target, parameters, when batches are closed, and how long labels are awaited."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ class ModelSettings:
     Attributes
     ----------
     target : str
-        The column that holds the classes in whole batches, and what the label is called.
+        The column of the classes in whole batches, and the name of the label.
     parameters : dict
         Parameters of `AdaptiveDecisionForestClassifier`. ``random_state`` is drawn where it is not given, so that the
         log alone says what the model is.
     batch_size : int
         Labelled records that make a batch.
     batch_seconds : float or None
-        After so long a batch is closed with fewer; None waits for the number.
+        Seconds after which a batch is closed with fewer; None: never.
     label_wait : float
-        Seconds after its prediction in which the label of a record may come.
+        Seconds after its prediction until which the label of a record is accepted.
     default_label : str, int, float, bool or None
-        The label of records whose own has not come by then; None lets them expire.
+        The label of records that have none by then; None: they expire.
     remember : float
         Seconds for which ids are known after their records were learnt, expired or withdrawn.
     keep_versions : int
@@ -64,9 +64,9 @@ class ModelSettings:
     max_classes : int
         Classes that labels and batches may bring, learnt or not; a label of one more is refused.
     label_kind : str or None
-        What the classes are of a model that was saved elsewhere: "str", "int", "float" or "bool".
+        Type of the classes of a model that was saved elsewhere: "str", "int", "float" or "bool".
     log_id : str
-        What tells this log from that of a model of the same name before or after.
+        Distinguishes this log from that of another model of the same name, earlier or later.
     tables : {"sqlite", "postgresql"}
         Where ids and labels are joined; it stays where it was when the model was made.
     """
@@ -130,7 +130,7 @@ class ModelSettings:
         return cls(**{one.name: found[one.name] for one in fields(cls) if one.name in found})
 
     def shown(self) -> dict[str, Any]:
-        """Return what is told of the settings."""
+        """Return the settings for a response."""
         return {name: value for name, value in asdict(self).items() if name not in ("label_kind", "log_id")}
 
 
@@ -172,7 +172,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def checked_parameters(given: Any) -> dict[str, Any]:
-    """Return parameters of the classifier, or raise what it would raise."""
+    """Return parameters of the classifier, or raise its error."""
     from adforest.adaptive import AdaptiveDecisionForestClassifier
     from adforest.parameters import check_parameters
 

@@ -2,8 +2,8 @@
 
     requests ─▶ checked against the tables ─▶ log: one write, one sync ─▶ tables: one commit ─▶ answers
 
-The log comes first. Where the tables could not be committed, or the process ended in between, the entries that they
-lack are applied from the log before anything else is done.
+The log is written first. Where the tables could not be committed, or the process ended in between, the entries that
+they lack are applied from the log before anything else is done.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ MAX_ATTEMPTS = 3  # of a task that ends the learner
 
 
 class StoreFullError(Exception):
-    """There is no room on the disk; what was asked may or may not be done, and may be asked again."""
+    """The disk is full; the request may or may not be done, and may be sent again."""
 
 
 class StoreAwayError(StoreFullError):
-    """PostgreSQL does not answer; otherwise as above."""
+    """PostgreSQL is unavailable; otherwise as above."""
 
 
 def _put_off(error: Exception) -> StoreFullError:
-    """Return what is told of an error that passes."""
+    """Return the message of a temporary error."""
     if isinstance(error, ServerError):
         return StoreAwayError(f"the tables of the model cannot be written ({error}).")
     return StoreFullError(f"there is no room for it: {error}.")
 
 
 class Store:
-    """What is kept of one model besides the model itself; one thread changes it.
+    """Log and tables of one model; one thread changes them.
 
     Parameters
     ----------
@@ -78,19 +78,19 @@ class Store:
         return self.state.settings
 
     def now(self) -> float:
-        """Return the time, which never goes back, across restarts neither."""
+        """Return the time, which never decreases, even across restarts."""
         self._now = max(self._now, self._clock.now())
         return self._now
 
     def commit(self, changes: Sequence[Change]) -> list[Any]:
-        """Do what some requests ask, all on the disk at once, and return their answers, or an error for each.
+        """Apply some requests with one write, and return the response or error of each.
 
         Raises
         ------
         StoreFullError
-            If there is no room.
+            If the disk is full.
         LogError
-            If it is not known what is on the disk: the process must end.
+            If the contents of the disk are unknown: the process must end.
         """
         try:
             self._catch_up()
@@ -137,7 +137,7 @@ class Store:
                 self._end(last, DONE, batch, report or {})
 
     def next_task(self) -> Task | None:
-        """Return what is to be done next."""
+        """Return the next task."""
         self._catch_up()
         return self.state.tasks.first_waiting()
 
@@ -152,7 +152,7 @@ class Store:
                     self._end(task, REFUSED, None, {"reason": reason})
 
     def end_task(self, number: int, state: str, batch: int | None, report: dict[str, Any]) -> None:
-        """Note what came of a task, and let its records know; drop segments that two versions of the model cover."""
+        """Store the result of a task with its records; drop segments that two versions of the model cover."""
         self._catch_up()
         task = self.state.tasks.get(number)
         if task is None or task.state != WAITING:
@@ -171,7 +171,7 @@ class Store:
         self.state.records.database.close()
 
     def _take(self, change: Change, now: float) -> Any:
-        """Log and apply one request, and return its answer or its error."""
+        """Log and apply one request, and return its response or its error."""
         try:
             event = change.event(self.state, now)
         except RequestError as error:
@@ -185,7 +185,7 @@ class Store:
         event.apply(self.state, position)
 
     def _let_time_pass(self, now: float) -> None:
-        """Let what is overdue expire."""
+        """Expire overdue records and labels."""
         if self.state.records.overdue(now, 1):
             self._apply(Noted("time", {}, now))
 
@@ -224,7 +224,7 @@ class Store:
         )
 
     def _catch_up(self) -> None:
-        """Apply what the log has and the tables lack; whether a commit was done that failed, the tables say."""
+        """Apply the entries of the log that the tables lack, whose position tells whether a failed commit was done."""
         if self._applied == self.log.position:
             return
         self.state.records.rollback()

@@ -30,7 +30,7 @@ class AppendFile(Protocol):
 
 
 class Disk(Protocol):
-    """What the service asks of a file system."""
+    """Interface of the file system."""
 
     def make_folder(self, path: Path) -> None:
         """Make a folder and those above it, on the disk."""
@@ -171,14 +171,14 @@ class RealDisk:
 
 
 class Clock(Protocol):
-    """What the service asks of a clock."""
+    """Interface of the clock."""
 
     def now(self) -> float:
         """Return the seconds since 1970."""
 
 
 class SteadyClock:
-    """The time of day when it was made, and what has passed since: setting the machine's clock does not move it."""
+    """The time of day at its creation plus the time elapsed since: setting the machine's clock does not change it."""
 
     def __init__(self) -> None:
         self._begin = time.time() - time.monotonic()

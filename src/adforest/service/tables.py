@@ -1,4 +1,4 @@
-"""Arrow tables of records: as bytes with a note beside them, put together, compared; what their columns hold."""
+"""Arrow tables of records: as bytes with metadata, concatenated, compared; types of their columns."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _normal(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def kind_of(column: pa.DataType) -> str | None:
-    """Return what a column holds, None if it has no value or holds nothing that can be learnt."""
+    """Return the type of a column, None if it has no value or no type that can be learnt."""
     types = pa.types
     if types.is_dictionary(column):
         column = column.value_type
@@ -88,7 +88,7 @@ def kind_of(column: pa.DataType) -> str | None:
 
 
 def new_kinds(table: pa.Table, known: Mapping[str, str]) -> dict[str, str]:
-    """Return what columns hold that had no value before, or raise if one holds something else than before."""
+    """Return the types of columns that had no value before, or raise if the type of one has changed."""
     new = {}
     for name, column in zip(table.column_names, table.schema.types, strict=True):
         if pa.types.is_null(column):

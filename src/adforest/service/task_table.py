@@ -1,4 +1,4 @@
-"""What the learner is to do, in order: batches to learn, and changes of the model; beside the records."""
+"""Queue of the learner's tasks: batches to learn, and changes of the model."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Task(NamedTuple):
     made : float
     state : {"waiting", "learnt", "refused"}
     note : dict
-        What it is told, such as the version to go back to.
+        Its argument, such as the version to go back to.
     batch : int or None
         The number of the batch in the model's history.
     report : dict or None
-        What came of it; of a refused one, the reason.
+        Its result; if it was refused, the reason.
     attempts : int
         How often the learner ended before it was done.
     """
@@ -59,7 +59,7 @@ class Task(NamedTuple):
         return cls._make((*row[:6], note, row[7], report, row[9]))
 
     def shown(self) -> dict[str, Any]:
-        """Return what is told of it."""
+        """Return its description."""
         return {
             "number": self.number,
             "kind": self.kind,
@@ -79,7 +79,7 @@ class TaskTable:
         self._database = database
 
     def add(self, position: int, kind: str, n_records: int, made: float, note: dict[str, Any]) -> int:
-        """Add a task that waits, and return its number."""
+        """Add a task to the queue, and return its number."""
         (number,) = self._database.execute("SELECT COALESCE(MAX(number), 0) + 1 FROM tasks").fetchone()
         self._database.execute(
             "INSERT INTO tasks (number, position, kind, n_records, made, state, note) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -93,13 +93,13 @@ class TaskTable:
         return None if row is None else Task.of(row)
 
     def first_waiting(self) -> Task | None:
-        """Return what is to be done next."""
+        """Return the next task."""
         query = "SELECT * FROM tasks WHERE state = 'waiting' ORDER BY number LIMIT 1"
         row = self._database.execute(query).fetchone()
         return None if row is None else Task.of(row)
 
     def n_waiting(self) -> int:
-        """Return how many tasks wait."""
+        """Return the length of the queue."""
         return int(self._database.execute("SELECT COUNT(*) FROM tasks WHERE state = 'waiting'").fetchone()[0])
 
     def last(self, n: int, state: str = "") -> list[Task]:
@@ -108,7 +108,7 @@ class TaskTable:
         return [Task.of(row) for row in self._database.execute(query, (state, n))]
 
     def end(self, number: int, state: str, batch: int | None, report: dict[str, Any]) -> None:
-        """Note what came of a task."""
+        """Store the result of a task."""
         self._database.execute(
             "UPDATE tasks SET state = ?, batch = ?, report = ? WHERE number = ?",
             (state, batch, json.dumps(report), number),
@@ -127,7 +127,7 @@ class TaskTable:
         return [Task.of(row) for row in self._database.execute(query, (number, *kinds))]
 
     def reopen_after(self, number: int) -> int:
-        """Let what was done after a task wait again: the model file is that of this task. Return how many."""
+        """Queue the tasks after one again, since the model file is that of this one. Return how many."""
         query = "UPDATE tasks SET state = 'waiting', attempts = 0 WHERE number > ? AND state = 'learnt'"
         return int(self._database.execute(query, (number,)).rowcount)
 
@@ -137,5 +137,5 @@ class TaskTable:
         return None if row is None else (str(row[0]), int(row[1]))
 
     def set_key(self, key: str, digest: str, task: int, made: float) -> None:
-        """Note which task a key stands for."""
+        """Store the task of a key."""
         self._database.execute("INSERT INTO keys VALUES (?, ?, ?, ?)", (key, digest, task, made))

@@ -23,12 +23,12 @@ PREFIX = "adf_"
 
 @dataclass(frozen=True)
 class Token:
-    """What is kept of a token.
+    """Entry of a token in the file.
 
     Attributes
     ----------
     name : str
-        What the audit log calls who brings it.
+        Name of its holder in the audit log.
     digest : str
         SHA-256 of the token.
     rights : tuple of str

@@ -1,4 +1,4 @@
-"""How models are made, taught, and packed as the bytes of a file that says where in the log they stand."""
+"""Creates models, lets them learn, and saves them as bytes of a file with their position in the log."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pyarrow as pa
 
 
 class Place(NamedTuple):
-    """Where in the log a model stands.
+    """Position of a model in the log.
 
     Attributes
     ----------
     log_id : str
-        Of the log; empty for a model that came from elsewhere.
+        Of the log; empty for a model that was saved elsewhere.
     version : int
         The number of the task that made it.
     position : int
@@ -46,7 +46,7 @@ class Trainer(Protocol):
         """Return the bytes of its file; of a batch just learnt, its number and how many records it had are noted."""
 
     def unpack(self, content: bytes, name: str) -> tuple[Any, Place]:
-        """Return the model of a file and its place, or raise `ModelFileError`."""
+        """Return the model of a file and its position, or raise `ModelFileError`."""
 
     def n_batches(self, model: Any) -> int:
         """Return how many batches it learnt."""
@@ -94,7 +94,7 @@ class ForestTrainer:
         return packed(model)
 
     def unpack(self, content: bytes, name: str) -> tuple[Any, Place]:
-        """Return the model of a file and its place."""
+        """Return the model of a file and its position."""
         from adforest.origins import origins_of
         from adforest.storage.files import unpacked
 

@@ -1,10 +1,10 @@
-"""Several processes that answer: each has the models that are in the files, and one has all else.
+"""Several processes that predict: each loads the models from the files, and one has everything else.
 
     clients ─▶ one listening socket ─▶ worker: predictions ──ids, all other calls──▶ parent: stores, learners
                                          ▲                                              │
                                          └────────────────── model files ◀──────────────┘
 
-A worker looks for new versions ten times a second. It ends with its parent; one that ends by itself is started anew.
+A worker looks for new versions ten times a second. It ends with its parent; one that ends by itself is restarted.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ PATIENCE = 5.0  # seconds beyond those for requests under way after which a work
 
 
 class ParentServer(uvicorn.Server):
-    """Starts workers where uvicorn would listen itself, and answers what they pass on.
+    """Starts workers where uvicorn would listen itself, and processes the requests that they pass on.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class ParentServer(uvicorn.Server):
         self.started = True
 
     async def on_tick(self, counter: int) -> bool:
-        """Start workers anew that have ended."""
+        """Restart workers that have ended."""
         if not self.should_exit:
             for place, worker in enumerate(self._workers):
                 is_due = time.monotonic() >= self._started_at[place] + PAUSE
@@ -90,7 +90,7 @@ class ParentServer(uvicorn.Server):
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Let the workers answer what is under way, and end."""
+        """End the workers once their requests under way are done."""
         self._listener.close()
         workers = [one for one in self._workers if one is not None]
         for one in workers:
@@ -121,7 +121,7 @@ class ParentServer(uvicorn.Server):
         )
 
     async def _answer(self, message: dict[str, Any], body: bytes) -> dict[str, Any]:
-        """Keep the records of a prediction, or add up counts and say which models there are."""
+        """Store the records of a prediction, or add up counts and return the names of the models."""
         if message["type"] == "look":
             self._counts.add(message["predictions"], message["records"])
             return {"models": self._models.names()}
@@ -136,7 +136,7 @@ class ParentServer(uvicorn.Server):
 
 
 class WorkerServer(uvicorn.Server):
-    """Answers predictions from the models that are in the files."""
+    """A process that predicts with the models in the files."""
 
     def __init__(self, config: uvicorn.Config, models: SharedModels, link: Link, counts: Counts) -> None:
         super().__init__(config)
@@ -149,12 +149,12 @@ class WorkerServer(uvicorn.Server):
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Answer what is under way, and end."""
+        """End once requests under way are done."""
         await super().shutdown(sockets)
         await self._look()
 
     async def _look(self) -> None:
-        """Tell the parent what was counted, and read the files that have changed."""
+        """Send counts to the parent, and read the files that have changed."""
         counts = {"predictions": self._counts.predictions, "records": self._counts.records}
         with suppress(OSError):
             found = await self._link.ask({"type": "look", **counts})
@@ -162,21 +162,21 @@ class WorkerServer(uvicorn.Server):
             await run_in_threadpool(self._models.read, found["models"])
 
     def _end_with_parent(self) -> None:
-        """End when the parent says so, at once when it is gone."""
+        """End when the parent requests it, at once if it has ended."""
         while os.read(0, 1):
             self.should_exit = True
         os._exit(1)
 
 
 class SharedModel(FollowedModel):
-    """A model as a worker has it: it predicts, and lets the parent keep records."""
+    """A model in a worker: it predicts, and passes records to the parent."""
 
     def __init__(self, name: str, link: Link) -> None:
         super().__init__(name, "")
         self._link = link
 
     def submit(self, change: KeepRecords) -> Future[Any]:
-        """Let the parent keep records; the future has its answer once they are on the disk."""
+        """Pass records to the parent; the future has its response once they are on the disk."""
         return asyncio.run_coroutine_threadsafe(self._keep(change), asyncio.get_running_loop())
 
     async def _keep(self, change: KeepRecords) -> None:
@@ -187,7 +187,7 @@ class SharedModel(FollowedModel):
 
 
 class SharedModels(NamedModels[SharedModel]):
-    """The models that a worker answers from.
+    """The models that a worker predicts with.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ class SharedModels(NamedModels[SharedModel]):
 
 
 def worker_app(models: SharedModels, gate: App, link: App) -> App:
-    """Return an application that answers predictions of known models itself, and passes on all else."""
+    """Return an application that predicts with known models itself, and passes on all other requests."""
 
     async def app(scope: Message, receive: Receive, send: Send) -> None:
         found = PREDICTIONS.fullmatch(scope["path"]) if scope["method"] == "POST" else None
@@ -249,7 +249,7 @@ def socket_path(options: ServiceOptions) -> str:
 
 
 def main(given: str, descriptor: str) -> None:
-    """Answer until the parent says that it is over, or is gone."""
+    """Serve until the parent stops the worker, or ends."""
     found = json.loads(given)
     paths = {name: None if found[name] is None else Path(found[name]) for name in ("folder", "certificate", "key")}
     options = ServiceOptions(**(found | paths))
