@@ -1,4 +1,4 @@
-"""The idea of the paper: what a batch means to forests of several ages, and what is done about it."""
+"""The algorithm: how a batch changes the forests, memory and weights of a state."""
 
 from adforest.adaptation import paper, update
 from adforest.adaptation.memory import ClassWeight

@@ -11,7 +11,7 @@ NONE: BoolArray = np.zeros(0, dtype=bool)
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What a set of samples spans [AABB]: an interval per numerical feature, a set per categorical one.
+    """Bounding box of a set of samples [AABB]: an interval per numerical feature, a set per categorical one.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ def cuts_between(tree: Box, batch: Box, *, is_relative: bool = True) -> list[Cut
 def cuts_beyond(tree: Box, batch: Box, *, is_relative: bool = True) -> tuple[list[Cut], list[Cut]]:
     """Return cuts at the tree's upper and at its lower bounds where a batch reaches beyond them, the farthest first.
 
-    New categories need no root: leaves can tell them apart.
+    New categories need no root: leaves can separate them.
     """
     over = _distances(tree.high, batch.high, tree, batch, is_relative)
     under = _distances(batch.low, tree.low, tree, batch, is_relative)

@@ -84,7 +84,7 @@ class ClassMix:
         Returns
         -------
         float64 (3, n_classes)
-            1 throughout; if classes come as in the last batch; as among the last of its samples.
+            1 throughout; for the class frequencies of the last batch; for those of its last samples.
         """
         if not tuning.corrects_class_mix:
             return np.ones((1 + N_MIXES, len(self.seen)))
@@ -96,7 +96,7 @@ class ClassMix:
 
 @dataclass(frozen=True, slots=True)
 class MixChanges:
-    """How many batches came with the class mix before them, and how many with the overall one instead.
+    """How many batches had the class mix of the batch before, and how many had the overall one instead.
 
     A batch counts as one or the other by the likelihood ratio of its classes under both mixes. Of batches in a row that
     keep a mix the k-th counts 1 / k: a class that stays away for long is one observation of a pause, not many. A batch
@@ -121,7 +121,7 @@ class MixChanges:
         return chance
 
     def after(self, mix: ClassMix, totals: Float64Array, tuning: Tuning = TUNING) -> MixChanges:
-        """Return what is known after a batch with some samples of each class, given the class mix before it."""
+        """Return the counts after a batch with some samples of each class, given the class mix before it."""
         mix = mix.padded(len(totals))
         is_known = mix.seen > 0
         most_frequent = float(mix.seen.max() / mix.seen.sum())

@@ -1,21 +1,21 @@
-"""What is known of the forests from batches that they answered before learning them.
+"""Weights of the forests, from their predictions for batches before these were learnt.
 
-A *voter* is a forest, or two that average their class probabilities, and answers in three variants: as it is, corrected
-for the class mix of the last batch, and for that of its last samples. Each variant has a weight, which a batch
-multiplies by exp(learning_rate * gain) before all weights are scaled to a sum of 1, and a fraction of them is spread as
-it was to begin with (fixed-share Hedge, Herbster & Warmuth 1998). The gain is the number of right answers and log_gain
-times the sum of the logarithms of what right classes were given: who is sure of the wrong class loses more than who is
-not. The weighted vote is then hardly worse than the best variant, even if that changes a few times along the stream.
+A *voter* is a forest, or two whose class probabilities are averaged. It has three variants: probabilities as they are,
+corrected for the class mix of the last batch, and for that of its last samples. Each variant has a weight, which a
+batch multiplies by exp(learning_rate * gain) before all weights are scaled to a sum of 1, and a fraction of them is set
+back to their first values (fixed-share Hedge, Herbster & Warmuth 1998). The gain is the number of correct predictions
+plus log_gain times the sum of the logarithms of the probabilities of the true classes. The weighted vote is then hardly
+worse than the best variant, even if that changes a few times along the stream.
 
 Weights are kept for each of four *contexts* of a sample:
 
-- near: as far as a sample is recent, which is where the window has samples; to begin with the permanent forest weighs
-  as much as all others together;
-- far: as far as it is not; to begin with the permanent forest has 0.9 of the weight;
-- new class: of what is near, as far as the temporary forest finds classes that are new within the window; to begin with
-  it weighs as much as all others together;
-- rare class: as far as the permanent forest finds classes that are rare; it has 0.9 of the weight until rules change,
-  since batches show too few samples of such classes to judge by.
+- near: by the recency of a sample, which is high where the window has samples; the first weight of the permanent forest
+  is that of all others together;
+- far: by one minus the recency; the first weight of the permanent forest is 0.9;
+- new class: of the near part, by the temporary forest's probability of classes that are new within the window; its
+  first weight is that of all others together;
+- rare class: by the permanent forest's probability of rare classes; its weight is 0.9 until rules change, since batches
+  have too few samples of such classes to learn weights from.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class OobBias:
     errors: tuple[float, ...] = ()
 
     def observed(self, error: float, max_observed: int = TUNING.max_observed) -> OobBias:
-        """Return what is known after one more batch."""
+        """Return the bias after one more batch."""
         return OobBias((*self.errors, error)[-max_observed:])
 
     @property
@@ -67,12 +67,12 @@ class OobBias:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Right answers to a batch, before it was learnt.
+    """Correct predictions for a batch, before it was learnt.
 
     Attributes
     ----------
     n : float
-        Samples answered; where there are weights, how many without weights would say as much.
+        Samples predicted; with weights, the effective sample size.
     right : dict of str to float
         By forest, and "vote" for all of them together. Besides, "known" is how many samples are of classes known
         before, "newest, known" and "informed" how many of these the newest forest gets right, and the vote if it had
@@ -96,15 +96,15 @@ class Scores:
 
 @pickled_dataclass()
 class Evidence:
-    """What batches, each answered before it was learnt, say of the forests.
+    """Weights of the forests in the vote, learnt from predictions for each batch before it was learnt.
 
     Attributes
     ----------
     weights : dict of tuple of str to float64 (4, 3)
-        By voter, the forests that speak together: in each context, as they are, corrected for the class mix of the last
+        By voter, the forests that it averages: in each context, as they are, corrected for the class mix of the last
         batch, and for that of its last samples. In each context all weights add up to 1.
     shrinkage : dict of str to float64 (3,)
-        By forest: the fraction of each of `Tuning.shrinkage_strengths` in its answers.
+        By forest: the fraction of each of `Tuning.shrinkage_strengths` in its predictions.
     oob_bias : OobBias
         Of the newest forest's out-of-bag accuracy.
     oob_accuracy : float or None
@@ -163,7 +163,7 @@ class Evidence:
         return replace(self, weights=weights, shrinkage=shrinkage)
 
     def after_abrupt_change(self, names: list[str], tuning: Tuning = TUNING) -> Evidence:
-        """Return the evidence with all weight on some forests, but for what is spread, where rules have changed."""
+        """Return the evidence after an abrupt change: all weight on some forests, except what is spread."""
         weights = {}
         for voter, before in self.weights.items():
             now = before.copy()

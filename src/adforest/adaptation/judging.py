@@ -1,4 +1,4 @@
-"""Judging the forests: they answer a batch before it is learnt, and the evidence is what was right."""
+"""Judging the forests: their predictions for a batch before it is learnt change their weights."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Arra
 
 
 class Answers(NamedTuple):
-    """What the forests answer some samples of known classes.
+    """Predictions of the forests for some labelled samples.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Answers(NamedTuple):
         Classes.
     weight : float64 (n,)
         How much each sample counts: 1 where there are no weights. Otherwise weights are scaled so that their sum is as
-        many samples of the same weight as would say as much, (sum w)² / sum w² (Kish 1965).
+        the effective sample size, (sum w)² / sum w² (Kish 1965).
     by_strength : dict of str to float64 (3, n, n_classes)
         By forest: class probabilities for each of `Tuning.shrinkage_strengths`.
     proba : dict of str to float64 (n, n_classes)
@@ -80,7 +80,7 @@ class Answers(NamedTuple):
 
 
 def judge(state: State, samples: Samples, leaves: Mapping[str, Int32Array]) -> tuple[Evidence, Scores]:
-    """Let the forests answer a batch that they have not learnt, or a sample of it, and return the evidence after it.
+    """Predict a batch that is not learnt yet, or a sample of it, with all forests, and return the evidence after it.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def judge(state: State, samples: Samples, leaves: Mapping[str, Int32Array]) -> t
 
 
 def judge_recent(state: State, samples: Samples, leaves: Int32Array, answers: RecentAnswers | None) -> RecentSamples:
-    """Return what is known of the last samples after a small batch, given its leaves in the permanent forest.
+    """Return the last samples and their weights after a small batch, given its leaves in the permanent forest.
 
     Answers are those that the batch was scored by, with all labels that are known now. Where there are none, or it was
     answered when fewer were known, they are found here.
@@ -132,7 +132,7 @@ def judged_indices(seed: int, n_batches: int, n: int, max_judged: int = TUNING.m
 
 
 def _answers(state: State, samples: Samples, leaves: Mapping[str, Int32Array]) -> Answers:
-    """Let every forest answer a batch, or a sample of it."""
+    """Predict a batch, or a sample of it, with every forest."""
     tuning = state.settings.tuning
     drawn = judged_indices(state.settings.seed, state.n_batches, len(samples), tuning.max_judged)
     X, y = samples.X[drawn], samples.y[drawn]
@@ -150,12 +150,12 @@ def _answers(state: State, samples: Samples, leaves: Mapping[str, Int32Array]) -
 
 
 def as_samples(weight: Float64Array | None, n: int) -> Float64Array:
-    """Return weights scaled to add up to as many samples as would say as much, see `Answers.weight`."""
+    """Return weights scaled to add up to the effective sample size, see `Answers.weight`."""
     return np.ones(n) if weight is None else weight * (weight.sum() / (weight @ weight))
 
 
 def _gains_by_voter(state: State, answers: Answers) -> dict[Voter, Float64Array]:
-    """Return by voter what it gains by each sample, in each variant."""
+    """Return the gain of each voter and variant by sample."""
     voters, tuning = list(state.evidence.weights), state.settings.tuning
     proba = [tuple(answers.proba[name] for name in voter) for voter in voters]
     gains = variants.gains(proba, answers.ratios, answers.y, tuning.min_proba, tuning.log_gain)
@@ -178,7 +178,7 @@ def _mean_logs(answers: Answers, name: str, min_proba: float) -> Float64Array:
 
 
 def _scores(state: State, answers: Answers, alone: dict[str, BoolArray], vote: Float64Array, n_classes: int) -> Scores:
-    """Count right answers: what drift and abrupt changes are told from."""
+    """Count correct predictions, from which drift and abrupt changes are detected."""
     known = state.forests[PERMANENT].forest.knows(n_classes)[answers.y]
     masks = alone | {"vote": answers.are_right(vote), "known": known}
     if NEWEST in alone:

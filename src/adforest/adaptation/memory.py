@@ -31,7 +31,7 @@ ClassWeight: TypeAlias = tuple[float, ...] | str | None
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleWeights:
-    """What weights are multiplied by.
+    """Factors of sample weights.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class SampleWeights:
         return cls(by_class * _factor(total / seen.sum(), tuning) if total > 0 else by_class)
 
     def of_samples(self, y: Int32Array, given: Float64Array | None) -> Float64Array | None:
-        """Return how much samples count, given their classes and the weights they came with; None: all count once."""
+        """Return how much samples count, by their classes and given weights; None: all count once."""
         if self.by_class is None:
             return given
         by_sample: Float64Array = self.by_class[y]
@@ -99,7 +99,7 @@ def rescaled(samples: Samples, tuning: Tuning = TUNING) -> Samples:
 
 
 def _factor(mean: float, tuning: Tuning) -> float:
-    """Return what to multiply weights of some mean by."""
+    """Return the factor for weights of some mean."""
     return min(max(mean, tuning.min_mean_weight), tuning.max_mean_weight) / mean
 
 
@@ -135,15 +135,15 @@ class Memory:
     values : PackedRows
         Values, see `matrix`.
     y, serial, weight
-        See `adforest.forest.Samples`; weights are those that samples came with.
+        See `adforest.forest.Samples`; weights are those given with the samples.
     batch : int32 (n,)
-        Number of the batch each sample came with.
+        Number of each sample's batch.
     n_seen : int
         Samples ever added.
     seen_by_class : int64
         Samples ever added, by class.
     weight_by_class : float64
-        Sum of the weights that these came with, by class.
+        Sum of their given weights, by class.
     first_batch : int32
         By class, the first batch that had it; 0 if none has.
     """
@@ -203,7 +203,7 @@ class Memory:
         return None if self.weight is None else self.weight[indices]
 
     def first_since(self, batch: int) -> int:
-        """Return the index of the first sample that came with a batch or later."""
+        """Return the index of the first sample of a batch or a later one."""
         return int(np.searchsorted(self.batch, np.int32(batch)))
 
     def window(self, start: int, bound: WindowBound) -> slice | Int64Array:
@@ -241,7 +241,7 @@ class Memory:
         return Samples(self.matrix(), self.y, self.serial, n_categories, n_classes, weight=self.weight)
 
     def sample_weights(self, class_weight: ClassWeight, n_classes: int, tuning: Tuning = TUNING) -> SampleWeights:
-        """Return what the weights of samples are multiplied by."""
+        """Return the factors of the sample weights."""
         return SampleWeights.of(class_weight, self.seen_by_class, self.weight_by_class, n_classes, tuning)
 
     def survivors(self, size: int | None, window_start: int, tuning: Tuning = TUNING) -> Int64Array | None:
@@ -274,9 +274,9 @@ def sample_bytes(value_bytes: int, n_trees: int) -> int:
 
 
 def _quotas(kept: Int64Array, seen: Int64Array, room: int, exponent: float = TUNING.memory_exponent) -> Int64Array:
-    """Share out room among classes by a power of how often they were seen, none more than it holds.
+    """Divide the size of memory among classes by a power of their counts, none more than it has samples.
 
-    No class goes without a sample while another has two.
+    No class is left without a sample while another has two.
     """
     quota = np.zeros_like(kept)
     while room > 0 and (quota < kept).any():

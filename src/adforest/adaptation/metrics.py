@@ -1,6 +1,6 @@
 """Metrics of class probabilities by scikit-learn's definitions, cheap enough to find them for every batch.
 
-scikit-learn's own functions spend a millisecond each on checking what they are given; a small batch is learnt in less.
+scikit-learn's own functions spend a millisecond each on checking their input; a small batch is learnt in less.
 """
 
 from __future__ import annotations

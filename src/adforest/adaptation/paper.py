@@ -1,6 +1,6 @@
-"""The steps of the paper's Algorithm 1: what a batch means to three forests.
+"""The steps of the paper's Algorithm 1: how a batch changes the three forests.
 
-Step 1 is in `BatchUpdate.build_first`, steps 2 to 6 are in `_adapt`; step 7 returns what they made.
+Step 1 is in `BatchUpdate.build_first`, steps 2 to 6 are in `_adapt`; step 7 returns the new state.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from adforest.forest.types import BoolArray, Int64Array
 
 
 def learn(state: State, samples: Samples, order: Int64Array | None = None) -> tuple[State, BatchReport, Answered]:
-    """Learn a batch as the paper does: perturbed leaves tell drift, and the forest that fits the batch best answers.
+    """Learn a batch as the paper does: perturbed leaves show drift; the forest that fits the batch best predicts.
 
     For order see `score_batch`.
     """

@@ -1,22 +1,22 @@
-"""What the last labelled samples say of the next one, on top of the forests' vote, where labels come soon.
+"""Adjust the forests' vote by the last labels, where samples are learnt one by one or in small batches.
 
 Labels often follow each other: the same class for a while, or classes in a cycle. And the next sample may resemble one
-that came a moment ago, before any tree has learnt it. A *voter* gives class probabilities:
+of the last, which no tree has learnt yet. A *voter* gives class probabilities:
 
 - the forests together;
 - neighbours: the last samples, each weighted by proximity ** `Tuning.steepness`, with proximity the fraction of the
-  permanent forest's trees in which it reaches the same leaf, and by `Tuning.fading` ** (number of samples that came
+  permanent forest's trees in which it reaches the same leaf, and by `Tuning.fading` ** (number of samples
   after it);
-- how frequent classes are, whatever the sample.
+- the class frequencies, the same for all samples.
 
-Each voter answers in four *variants*: as it is, and corrected for the class mix of the last sample, of the last ten,
-and of those that came after earlier samples of the last one's class. Weights of voters and variants are learnt as those
+Each voter has four *variants*: as it is, and corrected for the class mix of the last sample, of the last ten, and of
+those that followed earlier samples of the last one's class. Weights of voters and variants are learnt as those
 of the forests are, see `adforest.adaptation.evidence`.
 
-All samples of a batch are answered, and judged, with the labels before the batch. Where labels come some samples late,
-``label_delay``, samples are judged with the labels that were known when they were answered, and classes follow each
-other so many samples later. After a batch that is large enough to be learnt by itself, and where labels come more than
-`Tuning.max_delay` samples late, the forests answer alone: the last labels say little of the next one.
+All samples of a batch are predicted, and tested, with the labels before the batch. With a ``label_delay``, samples are
+tested with the labels that were known when they were predicted, and pairs of classes are counted that many samples
+apart. After a batch that is large enough to be learnt by itself, and with a delay of more than `Tuning.max_delay`
+samples, the forests predict alone: the last labels say little about the next one.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ def first_weights(trust: float = TUNING.high_trust) -> Float64Array:
 
 @cache
 def fading(rate: float, n: int) -> Float64Array:
-    """Return what each of the last n samples counts, the last one 1; it cannot be changed."""
+    """Return the weight of each of the last n samples, the last one 1, read-only."""
     weights: Float64Array = rate ** np.arange(n - 1.0, -1.0, -1.0)
     weights.setflags(write=False)
     return weights
 
 
 class RecentAnswers(NamedTuple):
-    """What the voters answer some samples, and what their probabilities are multiplied by in each variant.
+    """Predictions of the voters for some samples, and the class ratios of each variant.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class RecentAnswers(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecentSamples:
-    """The last labelled samples, and how much they said of the next ones.
+    """The last labelled samples, and the weights of the voters that use them.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class RecentSamples:
         Leaves in the permanent forest of the last of them; of none after a large batch.
     pairs, counts : int64 (n_pairs,)
         Classes that followed each other, as first * 2 ** 32 + second, ascending, and how often they did. Labels
-        that were not known yet when the last sample was answered are not counted yet.
+        that were not known yet when the last sample was predicted are not counted yet.
     """
 
     weights: Float64Array = field(default_factory=first_weights)
@@ -103,14 +103,14 @@ class RecentSamples:
         return self.y[len(self.y) - self.leaves.shape[1] :]
 
     def ratios(self, seen: AnyArray, class_weight: Float64Array | None = None, tuning: Tuning = TUNING) -> Float64Array:
-        """Return what class probabilities are multiplied by in each variant, float64 (4, n_classes).
+        """Return the factors of class probabilities in each variant, float64 (4, n_classes).
 
         Parameters
         ----------
         seen : (n_classes,)
             Samples of each class that were learnt, by weight if there are weights.
         class_weight : float64 (n_classes,), optional
-            What a sample of each class counts.
+            Weight of a sample of each class.
         """
         counts = recent.count_labels(self.y, tuning.n_labels, self.pairs, self.counts, len(seen))
         if class_weight is not None:
@@ -125,7 +125,7 @@ class RecentSamples:
         class_weight: Float64Array | None = None,
         tuning: Tuning = TUNING,
     ) -> RecentAnswers:
-        """Return what the voters answer some samples, given the forests' votes and the permanent one's leaves."""
+        """Return the voters' predictions, given the forests' votes and the leaves in the permanent one."""
         frequencies = seen / seen.sum()
         voters = recent.probabilities(
             votes,
@@ -140,7 +140,7 @@ class RecentSamples:
         return RecentAnswers([(one,) for one in voters], self.ratios(seen, class_weight, tuning))
 
     def adjusted(self, answers: RecentAnswers, tuning: Tuning = TUNING) -> Float64Array:
-        """Return the votes that answers add up to."""
+        """Return the weighted sum of the voters' predictions."""
         everywhere = np.ones((1, len(answers.voters[0][0])))
         return variants.weigh(
             answers.voters, self.weights[:, np.newaxis], everywhere, answers.ratios, tuning.min_weight
@@ -149,21 +149,21 @@ class RecentSamples:
     def judged(
         self, answers: RecentAnswers, y: Int32Array, weight: Float64Array, tuning: Tuning = TUNING
     ) -> RecentSamples:
-        """Return what is known after the classes of samples that were answered came; weight is what each counts."""
+        """Return the weights after predicted samples were labelled; weight is that of each sample."""
         gains, n = variants.gains(*answers, y, tuning.min_proba, tuning.log_gain), float(weight.sum())
         first = first_weights(tuning.high_trust)
         return replace(self, weights=hedge(self.weights, first, gains @ weight / n, n, tuning))
 
     def before_last(self, n: int) -> RecentSamples:
-        """Return what was known before the last n samples, but for weights."""
+        """Return the samples before the last n, with the current weights."""
         if not n:
             return self
         return replace(self, y=self.y[:-n], leaves=np.ascontiguousarray(self.leaves[:, :-n]))
 
     def after(self, y: Int32Array, leaves: Int32Array | None, delay: int = 0, tuning: Tuning = TUNING) -> RecentSamples:
-        """Return what is known after some more samples, given their leaves; none after a large batch.
+        """Return the samples after some more, given their leaves; none after a large batch.
 
-        Delay is how many samples late labels come: pairs are counted delay + 1 samples apart, and so much later.
+        With a delay of labels, pairs are counted delay + 1 samples apart, and that much later.
         """
         y = y[-tuning.n_neighbours :]
         labels = np.concatenate([self.y, y])
@@ -182,5 +182,5 @@ class RecentSamples:
         return RecentSamples(self.weights, last, np.ascontiguousarray(leaves[:, -len(last) :]), pairs, counts)
 
     def rerouted(self, y: Int32Array, leaves: Int32Array) -> RecentSamples:
-        """Return what is known once the permanent forest has changed, given the last samples' new leaves."""
+        """Return the samples with their new leaves after the permanent forest has changed."""
         return replace(self, y=y, leaves=leaves)

@@ -1,8 +1,8 @@
 """Find the leaves of a forest that a batch perturbs (three readings of the paper's Eq. 14), and repair it there.
 
 A leaf's confidence is the fraction of its most frequent class. It is *perturbed* if its confidence before the batch
-exceeds its confidence after it by more than the error tolerance [ε]. What 'after' means is the reading. Repairs are
-those of the paper's Algorithm 2.
+exceeds its confidence after it by more than the error tolerance [ε]. The three readings differ in what 'after' means.
+Repairs are those of the paper's Algorithm 2.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -51,8 +51,8 @@ def batch_confidence(leaves: LeafStatistics) -> Float64Array:
 def predicted_confidence(leaves: LeafStatistics) -> Float64Array:
     """After = the fraction of those of the batch that is of the class the leaf predicts.
 
-    Closes a hole in the other two: a leaf that said A with 0.9 and now gets B with 0.9 has lost its meaning, yet not
-    its confidence.
+    The other two miss a leaf whose samples were of class A with 0.9 and are of class B with 0.9 now: its confidence
+    is the same.
     """
     return leaves.n_batch_predicted / leaves.n_batch
 
@@ -71,7 +71,7 @@ def is_perturbed(leaves: LeafStatistics, reading: str, tolerance: float) -> Bool
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assessment:
-    """What a batch finds in one tree.
+    """Statistics of the leaves of one tree that a batch reaches.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ def assess(tree: Tree, batch: Samples, grower: Grower, reading: str, tolerance: 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Repair:
-    """How the trees of a forest are repaired, and what from.
+    """How the trees of a forest are repaired, and from which samples.
 
     Attributes
     ----------

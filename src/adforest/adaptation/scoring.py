@@ -1,8 +1,8 @@
-"""Scoring a batch before it is learnt: how well `predict` would have answered it, for the report.
+"""Scoring a batch before it is learnt: the metrics of `predict` for the report.
 
-This decides nothing. What forests are judged by, see `adforest.adaptation.judging`, is a sample of the batch, by
-weight, for the next batch whatever ``answer_for`` says. A report tells what users got: all samples, each counted once,
-answered as the parameters say.
+The scores have no effect on the model: weights are learnt by `adforest.adaptation.judging`, from a sample of the batch,
+by sample weight, whatever ``answer_for`` is. A report has the metrics of all samples, each counted once, predicted with
+the current parameters.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MAX_KEPT, MAX_PROBABILITIES = 2_000, 100_000  # samples whose probabilities are 
 
 
 class BatchScores(NamedTuple):
-    """What a report says of the answers to a batch; for the fields see `adforest.adaptation.report.BatchReport`."""
+    """Metrics of the predictions for a batch; for the fields see `adforest.adaptation.report.BatchReport`."""
 
     accuracy: dict[str, float]
     weighted_accuracy: dict[str, float]
@@ -55,7 +55,7 @@ class BatchScores(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """What the last samples of a batch were answered before it was learnt, for those who choose thresholds.
+    """Predictions for the last samples of a batch before it was learnt, for choosing thresholds.
 
     Attributes
     ----------
@@ -70,21 +70,21 @@ class Answered(NamedTuple):
 
     @classmethod
     def nothing(cls, n_classes: int) -> Answered:
-        """Return what there is where nothing was answered."""
+        """Return no predictions."""
         return cls(np.empty(0, dtype=np.int32), np.empty((0, n_classes), dtype=np.float32))
 
 
 class Answers(NamedTuple):
-    """What is answered to some samples of known classes.
+    """Predictions for some labelled samples.
 
     Attributes
     ----------
     right : dict of str to bool (n,)
-        Which ones are answered right, by forest, if it answered alone, and "vote" for what `predict` answers.
+        Which ones are predicted correctly, by each forest alone, and by "vote", which is `predict`.
     given : float64 (n,)
-        Probability of the right class, 0 where it was not known.
+        Probability of the true class, 0 where it was not known.
     highest : float64 (n,)
-        Probability of the class that is answered.
+        Probability of the predicted class.
     squares : float64 (n,)
         Sum over classes of their squared probabilities.
     positive : float64 (n,)
@@ -92,7 +92,7 @@ class Answers(NamedTuple):
     kept : float32 (at most `n_kept` of n, n_classes)
         Probabilities of the last samples.
     recent : RecentAnswers or None
-        What they were adjusted by, where the last samples before them adjust what the forests answer.
+        The adjustment by the last samples before them, if there is one.
     """
 
     right: dict[str, BoolArray]
@@ -126,17 +126,17 @@ def leaves_by_forest(state: State, samples: Samples, found: Leaves) -> Leaves:
 
 
 def score_batch(state: State, samples: Samples, leaves: Leaves, order: Int64Array | None = None) -> ScoredBatch:
-    """Return how well a state answers a batch that it has not learnt, and what it answers the last of its samples.
+    """Return the metrics of a state on a batch that it has not learnt, and its predictions for the last samples.
 
     Parameters
     ----------
     state : State
     samples : Samples
     leaves : dict of str to int32 (n_trees, n)
-        See `leaves_by_forest`; of no use where one forest answers alone, as in the paper.
+        See `leaves_by_forest`; unused where one forest predicts alone, as in the paper.
     order : intp (n_classes,), optional
         Class codes in the order of the sorted class values, by default that of the codes. Of classes with the same
-        votes the first one is the answer, and of two classes the second one is the positive one.
+        votes the first one is predicted, and of two classes the second one is the positive one.
     """
     if samples.regrouped is not None:  # what is learnt is read otherwise than what predict was asked
         samples = samples.as_before()
@@ -162,19 +162,19 @@ def score_batch(state: State, samples: Samples, leaves: Leaves, order: Int64Arra
 
 
 def accuracies(right: dict[str, BoolArray]) -> dict[str, float]:
-    """Return by name the fraction of right answers."""
+    """Return accuracy by name."""
     return {name: int(np.count_nonzero(one)) / len(one) for name, one in right.items()}
 
 
 def weighted_accuracies(right: dict[str, BoolArray], weight: Float64Array | None) -> dict[str, float]:
-    """Return by name the fraction of right answers by weight; nothing where all samples count once."""
+    """Return weighted accuracy by name; empty where all samples count once."""
     if weight is None:
         return {}
     return {name: float(np.average(one, weights=weight)) for name, one in right.items()}
 
 
 def _joined(answers: list[Answers]) -> Answers:
-    """Return answers to some samples after another as one."""
+    """Return predictions for consecutive samples as one object."""
     if len(answers) == 1:
         return answers[0]
     right = {name: np.concatenate([one.right[name] for one in answers]) for name in answers[0].right}
@@ -184,7 +184,7 @@ def _joined(answers: list[Answers]) -> Answers:
 
 
 def _answers(state: State, samples: Samples, leaves: Leaves, order: Int64Array, part: slice) -> Answers:
-    """Answer a part of the samples."""
+    """Predict a part of the samples."""
     X, y = samples.X[part], samples.y[part]
     n_known = len(state.class_mix.seen)  # classes that came or were declared before the batch
     known = order[order < n_known]
@@ -205,9 +205,9 @@ def _answers(state: State, samples: Samples, leaves: Leaves, order: Int64Array, 
 def _votes_by_forest(
     state: State, X: Float64Array, leaves: Leaves, n_classes: int
 ) -> tuple[dict[str, Float64Array], RecentAnswers | None]:
-    """Return class votes of each forest as if it answered alone, and of "vote": bit by bit what `votes` returns.
+    """Return class votes of each forest alone, and of "vote": bit by bit what `votes` returns.
 
-    Besides, what the last samples before these adjust them by.
+    Also the adjustment by the last samples before these.
     """
     if state.settings.algorithm == "paper":
         return {VOTE: votes(state, X, n_classes)}, None

@@ -1,4 +1,4 @@
-"""Everything learnt so far: the forests, a memory of samples, and what batches have shown of the forests."""
+"""The fitted state: forests, a memory of samples, and the weights of the forests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from adforest.growers import Grower
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What learning and answering go by; the names are those of the parameters of the two classifiers.
+    """Settings of learning and predicting, named as the parameters of the two classifiers.
 
     Those with a default here are parameters of only one of them, see `adforest.PaperADFClassifier` for the first ones.
 
@@ -86,7 +86,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForestState:
-    """A forest, the box of what it has learnt, and how far its renewal is.
+    """A forest, the bounding box of its samples, and the progress of its renewal.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class ForestState:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class State:
-    """Everything learnt so far. It never changes: a batch makes another one.
+    """The fitted state. It is immutable: a batch makes another one.
 
     Attributes
     ----------
@@ -120,29 +120,29 @@ class State:
     memory : Memory
     forests : dict of str to ForestState
     evidence : Evidence
-        What batches, each answered before it was learnt, have shown of the forests.
+        Weights of the forests, learnt from predictions for each batch before it was learnt.
     pending : Samples or None
-        Samples of small batches that wait until they are enough to grow trees from.
+        Samples of small batches, collected until they are enough to grow trees from.
     class_mix : ClassMix
-        How frequent classes are, of what was learnt.
+        Frequencies of the classes learnt.
     recent : RecentSamples
-        What the last samples say of the next one; those that wait are among them.
+        The last labelled samples, which adjust the vote; pending ones are among them.
     recency : tuple of float32 arrays
         By tree of the permanent forest and node: how recent samples are, see `counting.recency`.
         Empty where the forests do not vote together.
     n_calls : int
         Batches given.
     n_batches : int
-        Batches learnt; small ones that waited for each other count as one.
+        Batches learnt; small ones that were collected count as one.
     n_drift_batches : int
         Consecutive batches with drift: those on which the active forest was outdone or, in the paper, not
         repairable [cdf].
     regime_start : int
         First batch after the last abrupt change that was noticed.
     is_active_separate : bool
-        Whether the active forest has replaced another since rules changed for good, and has a vote of its own.
+        Whether the active forest differs from the permanent one, since a sustained drift, and has a vote of its own.
     answering : str
-        The forest that answers alone (in the paper).
+        The forest that predicts alone (in the paper).
     """
 
     settings: Settings
@@ -176,12 +176,12 @@ class State:
 
     @property
     def is_adjusted(self) -> bool:
-        """Whether the last samples adjust what the forests answer."""
+        """Whether the last samples adjust the forests' vote."""
         return self.recent.is_used and self.settings.answer_for != "everything"
 
     @property
     def judged(self) -> dict[str, Forest]:
-        """The forests that answer each batch before it is learnt: all but an active one that is the permanent one."""
+        """The forests that predict each batch before it is learnt: all but an active one that is the permanent one."""
         forests = self.forests
         is_double = ACTIVE in forests and forests[ACTIVE].is_same(forests[PERMANENT])
         return {name: one.forest for name, one in forests.items() if not (is_double and name == ACTIVE)}
@@ -192,7 +192,7 @@ class State:
         return max(self.regime_start, self.settings.window_start(self.n_batches))
 
     def with_class_mix(self) -> State:
-        """Return the state that knows how frequent classes are in its memory."""
+        """Return the state with the class frequencies of its memory."""
         settings = self.settings
         start, bound = settings.window_start(self.n_batches), settings.window_bound
         mix = ClassMix.of(self.memory, self.n_batches, start, bound, settings.class_weight, settings.tuning)
@@ -213,11 +213,11 @@ class State:
         return self if kept is None else self.with_samples(kept)
 
     def with_samples(self, kept: Int64Array) -> State:
-        """Return the state that knows only the samples at some indices of its memory, ascending."""
+        """Return the state with only the samples at some indices of its memory, ascending."""
         return replace(self, memory=self.memory.keep(kept)).with_forests(lambda forest: forest.keep(kept))
 
     def with_leaves_emptied(self) -> State:
-        """Return the state of forests whose leaves know no sample."""
+        """Return the state of forests without leaves of samples."""
         return self.with_forests(Forest.forget)
 
     def with_forests(self, change: Callable[[Forest], Forest]) -> State:
@@ -226,7 +226,7 @@ class State:
         return replace(self, forests={name: changed[id(one)] for name, one in self.forests.items()})
 
     def without_samples(self) -> State:
-        """Return the state as far as answers need it: no sample is in it, and nothing can be learnt any more."""
+        """Return the state without samples, for predictions only: it cannot learn."""
         nowhere = np.empty(0, dtype=bool)
         forests = {
             name: replace(one, forest=replace(one.forest, leaf_of=(), known=nowhere))
@@ -237,7 +237,7 @@ class State:
 
 
 def find_forest(state: State, name: str) -> Forest:
-    """Return the forest of that name, or raise an error that says which there are."""
+    """Return the forest of that name, or raise an error that lists the names."""
     if name not in FORESTS:
         raise ValueError(f"forest is {name!r}; expected {', '.join(map(repr, FORESTS[:-1]))} or {FORESTS[-1]!r}")
     found = state.forest(name)
@@ -251,7 +251,7 @@ def find_forest(state: State, name: str) -> Forest:
 def with_columns(
     state: State, column_index: Int64Array, n_features: int, recycled_codes: Mapping[int, Int32Array]
 ) -> State:
-    """Return a state with more columns, missing in all it knows, that has forgotten what some codes meant.
+    """Return a state with more columns, missing in all earlier samples, and without the recycled codes.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """The steps of learning one batch, out of which `adforest.adaptation.update` and `paper` make their recipes.
 
-Growing is what costs: a tree grown from n samples costs about n. With ``renewal`` r, a batch of n samples may cost a
-repaired forest r * (n + 500) for each of its trees, spent on growing the trees that have stood longest anew from all
-samples in memory. While these are few, that is every tree at every batch; later trees are renewed in turn.
+Most time is spent on growing trees: the time for one is about proportional to its samples. With ``renewal`` r, a batch
+of n samples may cost a repaired forest r * (n + 500) for each of its trees, spent on regrowing the oldest trees from
+all samples in memory. While these are few, that is every tree at every batch; later trees are renewed in turn.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class BatchUpdate:
         return roots, box.union(self.box)
 
     def _renewed(self, samples: Samples, known: Int32Array, tree_indices: list[int]) -> dict[int, Grown]:
-        """Grow the trees of some indices anew from all samples in memory that their forest knows.
+        """Regrow the trees of some indices from all samples in memory that their forest knows.
 
         Samples of rare classes are always in the bag.
         """
@@ -178,7 +178,7 @@ class BatchUpdate:
     def _expanding(self, forest: Forest) -> list[int]:
         """Return the indices of the trees that expand the leaves which the batch perturbs.
 
-        Where they do so in turn, others only count; what memory kept of the batch is there when their turn comes. A
+        Where they do so in turn, the others only count; at their turn they use the samples of the batch in memory. A
         class that the forest does not know is for all of them to learn at once.
         """
         settings = self.settings
@@ -271,7 +271,7 @@ class BatchUpdate:
         return spawn_seeds([self.settings.seed, self.number, purpose], n)
 
     def finish(self, evidence: Evidence, **changes: Any) -> State:
-        """Let memory go of what it has no room for, and return the state after the batch."""
+        """Drop samples beyond the size of memory, and return the state after the batch."""
         settings = self.settings
         first_kept = min(self.number, settings.window_start(self.number + 1))
         kept = self.memory.survivors(settings.n_kept(self.memory), first_kept, settings.tuning)
@@ -308,7 +308,7 @@ class BatchUpdate:
 
 
 def _settings(state: State, batch: Samples) -> Settings:
-    """Return what a batch is learnt by: of many features, those that the trees before it gained from are drawn more."""
+    """Return settings whose grower draws features by their importance in earlier trees, where there are many."""
     settings = state.settings
     if settings.algorithm == "paper" or not isinstance(settings.grower, RandomForestGrower):
         return settings
@@ -317,7 +317,7 @@ def _settings(state: State, batch: Samples) -> Settings:
 
 
 def answering_votes(state: State) -> dict[str, float]:
-    """Return by forest that answers its weight for recent samples."""
+    """Return the weight in the vote for recent samples, by forest."""
     if state.settings.answer_for == "everything":
         return {PERMANENT: 1.0}
     return state.evidence.votes() or {state.answering: 1.0}
@@ -332,7 +332,7 @@ def report_of(
     seconds: float,
     work: BatchUpdate | None = None,
 ) -> BatchReport:
-    """Say what happened to a batch, but for what the forests answered; class values are codes here."""
+    """Return the report of a batch without metrics; class values are codes here."""
     known = set(np.flatnonzero(before.memory.seen_by_class).tolist())
     if before.pending is not None:
         known |= set(np.unique(before.pending.y).tolist())

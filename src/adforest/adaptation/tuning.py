@@ -11,7 +11,7 @@ from typing import Any
 
 
 def _constant(default: Any, unit: str, decision: int, sweep: tuple[Any, ...]) -> Any:
-    """Return a field with its default, its unit, the number of its page in docs/decisions, and what else is tried."""
+    """Return a field with its default, its unit, the number of its page in docs/decisions, and other values to try."""
     return field(default=default, metadata={"unit": unit, "decision": decision, "sweep": sweep})
 
 
@@ -22,21 +22,21 @@ class Tuning:
     Attributes
     ----------
     learning_rate : float
-        What a right answer adds to the logarithm of a weight.
+        Increase of the logarithm of a weight by a correct prediction.
     log_gain : float
-        Right answers that the logarithm of the probability of the right class counts for.
+        Weight of the logarithm of the true class's probability, relative to a correct prediction.
     min_proba : float
-        No probability of a right class counts as less, so that one sample cannot decide.
+        Lower bound of the true class's probability in the gain, so that one sample cannot decide.
     max_counted : int
-        Answers that a batch may count for: those of one batch err together.
+        Maximum number of predictions that a batch counts for: errors within a batch are correlated.
     max_judged : int
         Samples of a batch that forests are judged by, drawn at random where it has more.
     switch_rate : float
-        Fraction of all weight that each batch spreads as it was to begin with, lest any weight vanishes.
+        Fraction of all weight that each batch sets back to its first values, so that no weight vanishes.
     full_switch : int
         Samples of a batch that spreads that fraction; smaller ones spread less.
     min_weight : float
-        Strengths of shrinkage, voters and variants of a smaller weight are not asked.
+        Strengths of shrinkage, voters and variants of a smaller weight are left out.
     even_trust : float
         First weight of the permanent forest near the window, and of the temporary one in the context of new classes.
     high_trust : float
@@ -45,9 +45,9 @@ class Tuning:
     shrinkage_strengths : tuple of float
         Class probabilities of a leaf are a mixture over these strengths of hierarchical shrinkage.
     first_shrinkage : tuple of float
-        Fraction of each strength in the mixture, to begin with.
+        First fraction of each strength in the mixture.
     learns_shrinkage : bool
-        Whether the mixture follows the answers of a forest, or stays as it was to begin with.
+        Whether the mixture is learnt from the predictions of a forest, or stays at its first values.
     calibrates : bool
         Whether votes are calibrated.
     first_calibration : tuple of float
@@ -59,7 +59,7 @@ class Tuning:
     calibration_memory : int
         Samples that the weights before a batch count for.
     corrects_class_mix : bool
-        Whether voters also answer corrected for recent class mixes.
+        Whether there are variants corrected for recent class mixes.
     mix_prior : float
         Samples of the overall class mix that a recent one is counted with.
     first_kept : float
@@ -70,11 +70,11 @@ class Tuning:
         How far a sample is in the context of some classes is 1 - (1 - their probability) ** steepness; neighbours are
         weighted by proximity ** steepness.
     full_recency : float
-        Density of the window's samples around a sample, relative to what is to be expected, that makes it recent.
+        Density of the window's samples around a sample, relative to the expected one, from which it is recent.
     min_expected : int
-        Samples of the window to be expected below a node, for their number to be told from chance.
+        Expected samples of the window below a node, from which their number is significant.
     min_tested : int
-        Samples of known classes that tell an abrupt change: fewer may all be wrong by chance.
+        Minimum number of samples of known classes to detect an abrupt change.
     clear_gap : float
         Gap of accuracy between two forests that is worth acting on.
     clear_deviations : float
@@ -102,21 +102,21 @@ class Tuning:
     sample_slack : float
         Times ``max_samples`` that trees are grown from without drawing.
     small_batch : int
-        Samples below which a batch waits for more, and the last samples whose class mix answers are corrected for.
+        Samples below which a batch is collected with others; the last samples of a batch whose class mix has a variant.
     small_fraction : float
-        Fraction of the samples in memory below which it waits.
+        Fraction of the samples in memory below which a batch is collected with others.
     min_mean_weight : float
         Smallest mean of sample weights.
     max_mean_weight : float
         Largest mean of sample weights; in a Poisson bootstrap of mean 4 one sample in 50 is out of the bag.
     n_labels : int
-        Last labels whose class mix answers are corrected for where labels come soon.
+        Last labels whose class mix has a variant, for small batches.
     n_neighbours : int
-        Last samples among which neighbours are looked for where labels come soon.
+        Last samples among which neighbours are searched, for small batches.
     fading : float
-        What a sample counts among the neighbours, of the one that came after it.
+        Factor of a neighbour's weight for each sample after it.
     own_weight : float
-        What the forests' vote counts among the neighbours, of a last sample that shares all leaves.
+        Weight of the forests' vote among the neighbours, relative to a last sample in the same leaf of every tree.
     """
 
     learning_rate: float = _constant(0.1, "log weight per right answer", 10, (0.05, 0.2))
@@ -177,7 +177,7 @@ class Tuning:
 
     @property
     def max_delay(self) -> int:
-        """Samples that labels may come late: to count what follows a label so many later takes twice as many labels."""
+        """Maximum delay of labels in samples: pairs that far apart need twice as many labels."""
         return self.n_neighbours // 2 - 1
 
 

@@ -24,16 +24,16 @@ LEARNING = frozenset({"built", "rebuilt", "repaired", "rejoined", "replaced"})  
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeafCounter:
-    """Counts samples in the leaves of trees. Small to send: what the leaves hold is not in it.
+    """Counts samples in the leaves of trees. Small to send: it has no class weights.
 
     Attributes
     ----------
     shapes : tuple of (nodes, category bits, seed)
         One a tree.
     grower : Grower
-        Says how often a sample counts in a tree.
+        Determines how often a sample counts in a tree.
     sample_weights : SampleWeights
-        What weights of samples are multiplied by.
+        Factors of sample weights.
     """
 
     shapes: tuple[tuple[Nodes, UInt64Array, int], ...]
@@ -49,7 +49,7 @@ class LeafCounter:
         return cls(shapes, settings.grower, sample_weights)
 
     def count(self, samples: Samples, indices: Int32Array, n_jobs: int | None = None) -> list[LeafCounts]:
-        """Return by tree how often the classes of the samples at some indices come in its leaves."""
+        """Return the class counts of the samples at some indices in the leaves of each tree."""
         y, serial = samples.y[indices], samples.serial[indices]
         weight = self.sample_weights.of_samples(y, samples.weight_at(indices))
 
@@ -68,7 +68,7 @@ def learning_trees(state: State, action: dict[str, str]) -> list[Tree]:
 
 
 def with_counts(state: State, trees: Sequence[Tree], counts: Sequence[LeafCounts]) -> State:
-    """Return the state in which some trees know that more samples came to their leaves."""
+    """Return the state with more samples counted in the leaves of some trees."""
     counted = {id(tree): tree.added_to(rows) for tree, rows in zip(trees, counts, strict=True)}
     return state.with_forests(lambda forest: forest.with_trees(counted))
 

@@ -2,7 +2,7 @@
 
 The permanent forest learns every batch. The temporary forest is regrown from the last few batches, the newest from
 the last one alone. Where one of these clearly outdoes the active one on a batch that neither had learnt, it is a drift;
-if that lasts, a forest of the last few batches takes the active one's place, which then learns what comes.
+if that lasts, a forest of the last few batches replaces the active one, and learns all later batches.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from adforest.forest.types import Int64Array
 
 
 class Outcome(NamedTuple):
-    """What a batch led to: the state after it, the verdict on drift, and how it was answered before it was learnt.
+    """Result of learning a batch: the new state, whether there was drift, and the scores before it was learnt.
 
-    There is no work where the batch waits for more samples, and no scores of the first one.
+    There is no work where the batch is collected, and there are no scores of the first one.
     """
 
     state: State
@@ -48,7 +48,7 @@ class Change(NamedTuple):
 
 
 def learn(state: State, samples: Samples, order: Int64Array | None = None) -> tuple[State, BatchReport, Answered]:
-    """Return the state after one more batch, what happened, and what was answered; for order see `score_batch`."""
+    """Return the state after one more batch, its report and its predictions; for order see `score_batch`."""
     started = perf_counter()
     batch = samples if state.pending is None else state.pending.joined(samples)
     if not state.forests:
@@ -80,9 +80,9 @@ def _build(state: State, batch: Samples) -> Outcome:
 
 
 def _waits(state: State, batch: Samples) -> bool:
-    """Return whether a batch waits for more samples: if it is small and brings no class that is unknown.
+    """Return whether a batch is only collected: if it is small and has no unknown class.
 
-    What learning a batch costs depends on the samples in memory, so small batches share it.
+    The cost of learning a batch depends on the samples in memory, so small batches are learnt together.
     """
     tuning = state.settings.tuning
     enough = min(tuning.small_batch, tuning.small_fraction * len(state.memory))
@@ -99,7 +99,7 @@ def _wait(state: State, batch: Samples, samples: Samples, order: Int64Array | No
 
 
 def _adapt(state: State, batch: Samples, samples: Samples, order: Int64Array | None) -> Outcome:
-    """Learn a batch; the last of its samples came now, the others waited."""
+    """Learn a batch: pending samples and those given now, which are the last."""
     work = BatchUpdate(state.without_excess(len(batch)), batch)
     for name in (PERMANENT, ACTIVE):
         work.assess(name)
@@ -143,7 +143,7 @@ def _adapt(state: State, batch: Samples, samples: Samples, order: Int64Array | N
 
 
 def _weigh(evidence: Evidence, change: Change, drift: str, tuning: Tuning, *, is_active_separate: bool) -> Evidence:
-    """Return the evidence for the forests that stand after a batch."""
+    """Return the evidence for the forests after a batch."""
     if drift == "sustained":  # what was known of an active forest is not known of the one that took its place
         evidence = evidence.with_forests([PERMANENT, TEMPORARY, NEWEST], tuning)
     names = [PERMANENT, *([ACTIVE] if is_active_separate else []), TEMPORARY, NEWEST]
@@ -158,7 +158,7 @@ def _is_active_ahead(evidence: Evidence, scores: Scores) -> bool:
 
 
 def _drift(work: BatchUpdate, n_drift_batches: int) -> tuple[str, int]:
-    """Leave the active forest as it is; if that has lasted, a full forest of the window takes its place."""
+    """Leave the active forest unchanged, or replace it by a forest of the window if drift is sustained."""
     if n_drift_batches <= work.settings.drift_threshold:
         work.leave_unchanged(ACTIVE)
         return "temporary", n_drift_batches
@@ -170,7 +170,7 @@ def _drift(work: BatchUpdate, n_drift_batches: int) -> tuple[str, int]:
 
 
 def _rejoin(work: BatchUpdate) -> None:
-    """Let the active forest be the permanent one."""
+    """Replace the active forest by the permanent one."""
     before = work.before.forests
     work.forests[ACTIVE] = work.forests[PERMANENT]
     work.action[ACTIVE] = "repaired" if before[ACTIVE].is_same(before[PERMANENT]) else "rejoined"

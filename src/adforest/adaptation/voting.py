@@ -1,16 +1,16 @@
 """The weighted vote of the forests: from the fitted state and some samples to votes for classes.
 
-A forest answers a sample x with class probabilities, those of its leaves shrunk towards the nodes above them. A voter v
-is a forest, or the mean of two. It answers in three variants: with v_m(x), which is v(x) times ratio_m scaled to a sum
-of 1, where ratio_m(c) is how much more frequent class c is to be expected than over all samples, if it comes as in some
-recent ones (m = 0: no correction; 1: the last batch; 2: its last 100 samples, since streams often come in runs of a
-class), see `ClassMix.ratios`. With context_k(x) how far the sample is in context k (see
-`adforest.adaptation.evidence`), adding up to 1,
+A forest predicts class probabilities for a sample x, those of its leaves shrunk towards the nodes above them. A voter v
+is a forest, or the mean of two. It has three variants, v_m(x), which is v(x) times ratio_m scaled to a sum of 1, where
+ratio_m(c) is the frequency of class c that some recent samples suggest, relative to that among all samples (m = 0: no
+correction; 1: the last batch; 2: its last 100 samples, since samples of a stream often come in runs of a class), see
+`ClassMix.ratios`. With context_k(x) how far the sample is in context k (see `adforest.adaptation.evidence`), adding up
+to 1,
 
     sum over v, k and m of context_k(x) * weight[v, k, m] * v_m(x)
 
 are the votes of the forests together, which are then calibrated, see `adforest.adaptation.calibration`.
-Forests of the last batches leave classes that they have not met to the permanent forest, see `filled`. Where samples
+Forests of the last batches leave classes that they have not seen to the permanent forest, see `filled`. Where samples
 come in small batches, the last of them adjust these votes, see `adforest.adaptation.recent_samples`.
 """
 
@@ -77,7 +77,7 @@ def calibration_of(state: State) -> Float64Array:
 
 
 class LabelCounts(TypedDict):
-    """How frequent classes are, and what a sample of each counts in the mean, as `RecentSamples` asks for it."""
+    """Class frequencies, and the mean weight of a sample by class, as arguments of `RecentSamples`."""
 
     seen: AnyArray
     class_weight: Float64Array | None
@@ -94,7 +94,7 @@ def label_counts(state: State, n_classes: int) -> LabelCounts:
 
 
 def votes_in_parts(state: State, X: Float64Array, n_classes: int) -> VotesInParts:
-    """Return the votes of the forests together before they are calibrated, and what they add up."""
+    """Return the weighted vote of the forests before calibration, and its summands."""
     if is_permanent_alone(state):
         proba = _proba(state, PERMANENT, X, n_classes)
         alone = Variant((PERMANENT,), proba, np.ones(n_classes), np.ones(len(X)))
@@ -108,7 +108,7 @@ def votes_in_parts(state: State, X: Float64Array, n_classes: int) -> VotesInPart
 def _proba_and_contexts(
     state: State, X: Float64Array, plan: Plan, leaves: Int32Array | None = None
 ) -> tuple[dict[str, Float64Array], Float64Array]:
-    """Return the probabilities by the forests that are asked, and the contexts of the samples, see `contexts_of`."""
+    """Return the probabilities by each forest that is needed, and the contexts of the samples, see `contexts_of`."""
     proba = {
         name: state.forests[name].forest.proba(X, plan.n_classes, *shrinkage, state.settings.n_jobs)
         for name, shrinkage in plan.shrinkage.items()
@@ -119,18 +119,18 @@ def _proba_and_contexts(
 
 
 def is_permanent_alone(state: State) -> bool:
-    """Return whether the permanent forest answers whatever the sample."""
+    """Return whether the permanent forest predicts all samples alone."""
     return state.settings.answer_for == "everything" or len(state.voting) == 1
 
 
 def _votes_of_one(state: State, X: Float64Array, n_classes: int) -> Float64Array:
-    """Return the votes of the forest that answers alone."""
+    """Return the votes of the forest that predicts alone."""
     settings, forest = state.settings, state.forests[state.answering].forest
     return forest.answer(X, n_classes, soft=settings.soft, n_jobs=settings.n_jobs)
 
 
 def asked_forests(state: State) -> set[str]:
-    """Return the forests that are asked: those of voters that have some weight, and those that tell the contexts."""
+    """Return the forests that are needed: those of voters that have some weight, and those of the contexts."""
     contexts = [NEAR, FAR]
     asked = {PERMANENT}
     if len(state.class_mix.new):
@@ -145,7 +145,7 @@ def asked_forests(state: State) -> set[str]:
 
 
 class Variant(NamedTuple):
-    """One variant of a voter's answer: weight * corrected(proba, ratio) is what it adds to the votes.
+    """One variant of a voter: it adds weight * corrected(proba, ratio) to the votes.
 
     Attributes
     ----------
@@ -153,9 +153,9 @@ class Variant(NamedTuple):
     proba : float64 (n, n_classes)
         The mean of its forests' class probabilities.
     ratio : float64 (n_classes,)
-        What they are corrected by.
+        Factors of the correction.
     weight : float64 (n,)
-        What the corrected probabilities count for each sample.
+        Weight of the corrected probabilities for each sample.
     """
 
     voter: Voter
@@ -165,7 +165,7 @@ class Variant(NamedTuple):
 
 
 class VotesInParts(NamedTuple):
-    """Votes (n, n_classes), class probabilities by forest that was asked, and the variants that the votes add up."""
+    """Votes (n, n_classes), class probabilities by forest, and the variants whose sum the votes are."""
 
     votes: Float64Array
     proba: dict[str, Float64Array]
@@ -191,14 +191,14 @@ def known_as(state: State, name: str) -> str:
 
 
 def votes_alone(state: State, proba: dict[str, Float64Array], ratios: Float64Array) -> dict[str, Float64Array]:
-    """Return by forest its votes if it answered alone, corrected for the class mix as far as its weights say."""
+    """Return the votes of each forest alone, corrected for the class mix by the weights of its variants."""
     everywhere = np.ones((1, len(proba[PERMANENT])))
     weights = {name: state.evidence.weights[(known_as(state, name),)][np.newaxis, [NEAR]] for name in proba}
     return {name: variants.weigh([(one,)], weights[name], everywhere, ratios, 0.0) for name, one in proba.items()}
 
 
 class Voters(NamedTuple):
-    """Who votes, and what for: the voters whose forests were asked.
+    """The voters whose forests predict, with their weights.
 
     Attributes
     ----------
@@ -218,7 +218,7 @@ class Voters(NamedTuple):
 
     @classmethod
     def of(cls, state: State, asked: set[str], n_classes: int) -> Voters:
-        """Return the voters of those forests that are asked."""
+        """Return the voters of some forests."""
         names = [voter for voter in state.evidence.weights if asked >= set(voter)]
         weights = np.stack([state.evidence.weights[voter] for voter in names])
         return cls(names, weights, ratios_of(state, n_classes), state.settings.tuning.min_weight)
@@ -230,7 +230,7 @@ class Voters(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a state says of any sample's answer, found once: one sample alone costs little besides.
+    """The part of the vote that is the same for all samples of a state, computed once for fast single predictions.
 
     Attributes
     ----------
@@ -238,7 +238,7 @@ class Plan(NamedTuple):
     evidence, forests : Evidence, dict of str to ForestState
         Those of the state.
     shrinkage : dict of str to (strengths, mix)
-        By forest that is asked, see `shrinkage_of`.
+        By forest that predicts, see `shrinkage_of`.
     voters : Voters
     unmet : dict of str to bool (n_classes,)
         Of all forests that are judged, see `unmet_classes`.
@@ -258,7 +258,7 @@ _plans: WeakKeyDictionary[ClassMix, Plan] = WeakKeyDictionary()
 
 
 def plan_of(state: State, n_classes: int) -> Plan:
-    """Return what is the same for all answers of a state."""
+    """Return the part of the vote that is the same for all samples of a state."""
     evidence, forests, plan = state.evidence, state.forests, _plans.get(state.class_mix)
     if plan is None or plan.n_classes != n_classes or plan.evidence is not evidence or plan.forests is not forests:
         asked = asked_forests(state)
@@ -277,7 +277,7 @@ def contexts_of(state: State, proba: dict[str, Float64Array], recency: Float64Ar
     Parameters
     ----------
     proba : dict of str to float64 (n, n_classes)
-        By forest that was asked.
+        By forest that predicts.
     recency : float64 (n,)
         How recent each sample is, from 0 to 1.
 
@@ -297,7 +297,7 @@ def recency_of(density: Float64Array, tuning: Tuning) -> Float64Array:
 
 
 def ratios_of(state: State, n_classes: int) -> Float64Array:
-    """Return what class probabilities are multiplied by in each variant, see `ClassMix.ratios`."""
+    """Return the factors of class probabilities in each variant, see `ClassMix.ratios`."""
     return state.class_mix.padded(n_classes).ratios(state.evidence.mix_changes, state.settings.tuning)
 
 
@@ -313,7 +313,7 @@ def corrected(proba: Float64Array, ratio: Float64Array) -> Float64Array:
 
 
 def unmet_classes(state: State, names: Iterable[str], n_classes: int) -> dict[str, BoolArray]:
-    """Return the classes for which the permanent forest answers, by forest of recent samples that has not met them.
+    """Return the classes that the permanent forest predicts, by forest of recent samples that has not seen them.
 
     A forest that has seen one class predicts it for every sample. As long as no class mix has ever changed back, the
     next batches had that class, too. Once one has, classes that pause are expected again.
@@ -326,10 +326,10 @@ def unmet_classes(state: State, names: Iterable[str], n_classes: int) -> dict[st
 
 
 def filled(proba: dict[str, Float64Array], unmet: dict[str, BoolArray]) -> dict[str, Float64Array]:
-    """Return class probabilities by forest, given the classes that some have not met.
+    """Return class probabilities by forest, given the classes that some have not seen.
 
     Their probabilities are the permanent forest's times the sum of them: where it is not sure that a sample is of such
-    a class, what came lately counts.
+    a class, recent samples count.
     """
     if not unmet:
         return proba
@@ -342,7 +342,7 @@ def filled(proba: dict[str, Float64Array], unmet: dict[str, BoolArray]) -> dict[
 
 
 def shrinkage_of(evidence: Evidence, name: str, tuning: Tuning = TUNING) -> tuple[Float64Array, Float64Array]:
-    """Return the strengths of shrinkage that a forest's answers are mixed from, and the fraction of each."""
+    """Return the strengths of shrinkage in a forest's predictions, and the fraction of each."""
     strengths = np.array(tuning.shrinkage_strengths)
     mix = evidence.shrinkage.get(name, np.array(tuning.first_shrinkage))
     kept = mix >= tuning.min_weight
