@@ -39,12 +39,12 @@ def lock_of(model: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedBatch:
-    """One batch, encoded, and what must be known to read it.
+    """One encoded batch, with the encoders to decode it.
 
     Attributes
     ----------
     plan : BatchPlan
-        What was settled by a survey of the whole batch.
+        Encoders and draws, determined by a survey of the whole batch.
     samples : Samples
         The samples drawn; classes by code, categories by code.
     seed : int

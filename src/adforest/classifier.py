@@ -158,7 +158,7 @@ class BaseADFClassifier(TrackAttributes, VotingBatchClassifier[State]):
         return replace(state, settings=settings)
 
     def _settings(self, grower: Grower, seed: int) -> Settings:
-        """Return the settings of learning and predicting; weights of classes come with the classes that are known."""
+        """Return the settings of learning and predicting; class weights are added by class code."""
         parameters = {one.name: getattr(self, one.name) for one in fields(Settings) if hasattr(self, one.name)}
         return Settings(grower=grower, seed=seed, **parameters | {"class_weight": None} | self._own_settings())
 
@@ -199,7 +199,7 @@ class BaseADFClassifier(TrackAttributes, VotingBatchClassifier[State]):
     def _answering_state(self, state: State) -> State:
         """Return a state with the current settings of those that only matter to predictions.
 
-        It is the same object for the same parameters, so that what is computed for the first prediction is reused.
+        It is the same object for the same parameters, so that arrays computed for the first prediction are reused.
         """
         now = self._answer_settings()
         for known in (state, _answering.get(state)):
@@ -209,7 +209,7 @@ class BaseADFClassifier(TrackAttributes, VotingBatchClassifier[State]):
         return made
 
     def snapshot(self, *, samples: bool = False) -> Snapshot:
-        """Return an immutable copy of the model, to predict with while the model goes on learning.
+        """Return an immutable copy of the model, to predict with while the model learns further batches.
 
         Parameters
         ----------
@@ -373,7 +373,7 @@ class BaseADFClassifier(TrackAttributes, VotingBatchClassifier[State]):
 
 
 def mean_importances(state: State, encoder: TableEncoder) -> Float64Array:
-    """Return the importance of each feature in the forest that answers, see `feature_importances_`."""
+    """Return the importance of each feature in the forest of most weight, see `feature_importances_`."""
     grower, trees = state.settings.grower, state.forests[state.answering].forest.trees
     n_categories, n_tried = encoder.n_categories, grower.params.max_features
     found = [encoder.by_feature(importances(tree, n_categories, n_tried, grower.sample_weight)) for tree in trees]

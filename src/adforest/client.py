@@ -1,4 +1,4 @@
-"""A client of `adforest serve` with the face of an estimator: `predict`, `label`, `partial_fit`."""
+"""A client of `adforest serve` with the methods of an estimator: `predict`, `label`, `partial_fit`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ServiceError(Exception):
     Attributes
     ----------
     status : int or None
-        As HTTP counts; None where there was no answer.
+        HTTP status; None without a response.
     """
 
     def __init__(self, status: int | None, message: str) -> None:
@@ -36,7 +36,7 @@ class ServiceError(Exception):
 
 
 class _Asked(NamedTuple):
-    """A request that may be sent more than once: what it does is done once."""
+    """A request that may be sent more than once: its effect happens once."""
 
     method: str
     path: str
@@ -44,7 +44,7 @@ class _Asked(NamedTuple):
 
 
 class _Requests:
-    """What both clients send and read; the model's name is part of every path."""
+    """Requests and responses of both clients; the model's name is part of every path."""
 
     _kind: str  # of client, in httpx
 
@@ -92,7 +92,7 @@ class _Requests:
         return _Asked("POST", path, {"content": as_stream(table), "headers": head})
 
     def _answered(self, answer: Any) -> tuple[list[Any], Any, list[str]]:
-        """Return predictions, probabilities and classes of an answer, and note which version it is of."""
+        """Return predictions, probabilities and classes of a response, and store its version."""
         import pyarrow as pa
 
         if not answer.headers["content-type"].startswith(ARROW):
@@ -109,7 +109,7 @@ class _Requests:
         return table["prediction"].to_pylist(), shares, [name.removeprefix("probability_") for name in names]
 
     def _pause(self, attempt: int, answer: Any, problem: Exception | None) -> float | None:
-        """Return for how long to wait before a request is sent again, None if it is not to be; raise with no answer."""
+        """Return the seconds until a request is sent again, None if it is not; raise without a response."""
         if attempt >= self._retries:
             if answer is None:
                 raise ServiceError(None, f"{self.url} cannot be reached ({problem or type(problem).__name__})")
@@ -125,7 +125,7 @@ class _Requests:
 
     @staticmethod
     def _checked(answer: Any) -> Any:
-        """Return an answer, or raise what it says is wrong."""
+        """Return the body of a response, or raise its error."""
         if answer.status_code < 400:
             return answer
         try:
@@ -137,28 +137,28 @@ class _Requests:
 
 
 class Client(_Requests):
-    """A model that is served elsewhere.
+    """A model that `adforest serve` runs.
 
-    What is sent again after an error is done once: records are known by their ids, batches by a key. Requests are sent
-    again when there is no answer, and when the service says that it is busy.
+    Requests are sent again if there is no response, or if the service is busy. The effect happens once: records are
+    identified by their ids, batches by a key.
 
     Parameters
     ----------
     url : str
-        Of the service, such as "http://127.0.0.1:8322".
+        URL of the service, such as "http://127.0.0.1:8322".
     model : str
-        Its name there.
+        Name of the model at the service.
     token : str, optional
-        The bearer token, where the service asks for one.
+        The bearer token, if the service requires one.
     timeout : float, default=60.0
-        Seconds to wait for an answer.
+        Seconds to wait for a response.
     retries : int, default=8
         How often a request is sent again.
 
     Attributes
     ----------
     model_version_, learnt_through_ : int or None
-        Of the last answer: which model gave it, and through which position of the log that has learnt.
+        Of the last response: the version of the model, and the position of the log through which it has learnt.
 
     Examples
     --------
@@ -181,7 +181,7 @@ class Client(_Requests):
         self._http.close()
 
     def create(self, target: str, parameters: Mapping[str, Any] | None = None, **settings: Any) -> dict[str, Any]:
-        """Make the model at the service, or change its settings, and return what is told of it."""
+        """Create the model at the service, or change its settings, and return its description."""
         return self._json(self._create(target, parameters, settings))
 
     def info(self) -> dict[str, Any]:
@@ -244,14 +244,14 @@ class Client(_Requests):
         X : data frame, Arrow table, list of dicts or array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         key : str, optional
-            What stands for the batch; a new one by default.
+            Identifies the batch; a new one by default.
         wait : bool, default=True
             Whether to wait until it is learnt.
 
         Returns
         -------
         dict
-            What became of it, with its report.
+            Status of the batch, with its report.
         """
         return self._json(self._batch(X, y, self.info()["target"], key, wait))
 

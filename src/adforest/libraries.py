@@ -5,7 +5,7 @@ from types import ModuleType
 
 
 def require(module: str, asked_by: str, extra: str | None = None, besides: str = "") -> ModuleType:
-    """Import an optional library, or say what to install.
+    """Import an optional library, or raise an error that names the package to install.
 
     Parameters
     ----------
@@ -16,7 +16,7 @@ def require(module: str, asked_by: str, extra: str | None = None, besides: str =
     extra : str or None, default=None
         The extra of adforest that brings the library; None where there is none.
     besides : str, default=""
-        What the library needs that pip does not bring.
+        Requirements of the library that pip does not install.
     """
     name = module.partition(".")[0]
     package = name if extra is None else f"'adforest[{extra}]'"

@@ -1,4 +1,4 @@
-"""Where the batches of a model come from: what tells that a batch was learnt already, kept with the model."""
+"""Sources of a model's batches, stored in the model, to recognise batches that it has learnt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DIGEST_BYTES = 16  # 128 bits: of a billion batches, no two are taken for each o
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """What programs that read batches from files or streams note in a model; learning takes no notice of it.
+    """Sources of batches, stored by programs that read files or streams; they have no effect on learning.
 
     Attributes
     ----------
@@ -21,23 +21,22 @@ class Origins:
     reading : tuple of (str, str or tuple of str)
         How the files of the first batch were read: arguments of `read_batches`, with their values.
     digests : tuple of bytes
-        What stands for each batch learnt, the last `MAX_DIGESTS` of them: 1 MB at most. A batch that came before these
-        is not known any more, and would be learnt again if it came again.
+        Digest of each batch learnt, the last `MAX_DIGESTS` of them: 1 MB at most. A batch before these is not
+        recognised, and would be learnt again.
     sizes : tuple of (int, int, int)
-        Of each of these digests: bytes of the file that it stands for (0 if it stands for samples), how many samples
-        these are, and the number of the batch that it was learnt with (0 if it was only passed over). They tell a file
-        that went on since it was learnt.
+        Of each of these digests: bytes of the file (0 for samples without one), number of samples, and number of
+        the batch that it was learnt with (0 if it was skipped). They show whether a file has grown since it was learnt.
     stream : str or None
-        The id of the stream that batches come from, if they come from one.
+        The id of the stream of the batches, if there is one.
     epoch : int
         The number of its last batch learnt.
     position : int
-        Where that batch stands in the log of the stream, if it has one (`adforest.service`);
-        what follows is to be learnt.
+        Position of that batch in the log of the stream, if it has one (`adforest.service`); later entries are to be
+        learnt.
     rule_counts : tuple of (str, tuple of (str, int))
-        By rule of an alert: what it found in the last batch, such as a column, and in how many batches in a row.
+        By rule of an alert: its findings in the last batch, such as a column, each with the number of batches in a row.
     alerts : tuple of str
-        Alerts of the last batch as JSON: whoever goes on sends them, unless that was done.
+        Alerts of the last batch as JSON; the next process sends them, unless that was done.
     """
 
     target: str | None = None
@@ -53,7 +52,7 @@ class Origins:
     MAX_DIGESTS: ClassVar[int] = 1 << 16
 
     def with_batch(self, digest: bytes, n_bytes: int = 0, n_samples: int = 0, number: int = 0) -> Origins:
-        """Return the origins after one more batch, or with one more of the digests that stand for it."""
+        """Return the origins after one more batch, or with one more digest of it."""
         digests, sizes = (*self.digests, digest), (*self.sizes, (n_bytes, n_samples, number))
         return replace(self, digests=digests[-self.MAX_DIGESTS :], sizes=sizes[-self.MAX_DIGESTS :])
 
@@ -68,18 +67,18 @@ class Origins:
 
 
 def origins_of(classifier: Any) -> Origins:
-    """Return what is noted in a classifier that has learnt something."""
+    """Return the origins of a fitted classifier."""
     origins: Origins = classifier._model.origins
     return origins
 
 
 def note_origins(classifier: Any, origins: Origins) -> None:
-    """Note in a classifier where its batches come from; `save` writes it to the file, and `fit` forgets it."""
+    """Store the sources of batches in a classifier; `save` writes it to the file, and `fit` forgets it."""
     classifier._model = replace(classifier._model, origins=origins)
 
 
 def note_source(classifier: Any, source: Sequence[str], first_row: int) -> None:
-    """Note in the report of a classifier's last batch which files it came from, and its first row in them.
+    """Store in the report of a classifier's last batch its files, and its first row in them.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ PART_SIZE = 4096  # samples that are worth a thread of their own
 
 
 def in_threads(work: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None) -> list[Result]:
-    """Apply work to every item, in as many threads as n_jobs says; results keep the order of the items."""
+    """Apply work to every item, in n_jobs threads; results keep the order of the items."""
     items = list(items)
     n_threads = min(effective_n_jobs(n_jobs), len(items))
     if n_threads <= 1:

@@ -1,4 +1,4 @@
-"""Checks of parameters: a table of rules for each class, and errors that say what was given and what was expected."""
+"""Checks of parameters: a table of rules for each class, and errors that name the value and the valid ones."""
 
 from __future__ import annotations
 

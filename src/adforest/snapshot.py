@@ -1,4 +1,4 @@
-"""Immutable copy of a model, to predict with while the model goes on learning."""
+"""Immutable copy of a model, to predict with while the model learns further batches."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class FittedForests(FittedModel[State]):
 
 
 class TrackAttributes(FittedAttributes[State]):
-    """Attributes of a fitted Adaptive Decision Forest, or of a snapshot of one, that tell of its stream."""
+    """Attributes of a fitted Adaptive Decision Forest, or of a snapshot of one, about its stream."""
 
     _model: FittedForests
 

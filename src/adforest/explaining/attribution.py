@@ -3,7 +3,7 @@
 With a(v) the prediction of a tree if its node v were a leaf, the step from a node to the next one on a sample's path
 changes a; this is credited to the feature that the node splits on (`forest/_kernels/steps.pyx`). Steps are averaged
 over trees and over the forests of a voter, and then corrected for the class mix as the voter's probabilities
-are. Ways to answer are added up with the weights that they have for the sample, and the votes are calibrated.
+are. Variants are added up with their weights for the sample, and the votes are calibrated.
 
 Class probabilities p are corrected to g(p) = p * ratio / (p . ratio), which is not a sum over features. If the features
 add a_1 ... a_m to probabilities b at the roots, and all contributions are scaled together from 0 to their full size,
@@ -82,7 +82,7 @@ def mean_inverses(start: Float64Array, end: Float64Array, ratio: Float64Array) -
 
 
 def sharpened_steps(start: Float64Array, end: Float64Array, steps: Float64Array) -> Float64Array:
-    """Return what attributes add to p³ / sum(p³), given what they add to p; float64 (n, n_features, n_classes).
+    """Return the contributions of features to p³ / sum(p³), given those to p; float64 (n, n_features, n_classes).
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def _calibrated(state: State, found: Attribution) -> Attribution:
 
 
 def _adjusted(state: State, X: Float64Array, found: Attribution) -> Attribution:
-    """Attribute votes that the last samples adjust: what these say by themselves is part of the bias.
+    """Attribute votes that the last samples adjust: their own predictions are part of the bias.
 
     Contributions are changed in place. The contribution of a feature to the forests' vote is corrected as the vote is.
     """

@@ -327,7 +327,7 @@ class Explanation:
         return known[int(value)] if known else value
 
     def _checked(self, sample: int) -> int:
-        """Return the index of a sample from the start, or raise an error that says which there are."""
+        """Return the index of a sample from the start, or raise an error that gives the range."""
         try:
             place = index(sample)
         except TypeError:

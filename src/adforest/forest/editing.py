@@ -51,7 +51,7 @@ class TreeEditor:
         Parameters
         ----------
         feature : int
-            The feature the new root asks about.
+            The feature that the new root splits on.
         cut : float or bool array
             The largest value that goes left, or which categories go left.
         tree_left : bool
@@ -73,7 +73,7 @@ class TreeEditor:
         return leaf, moved
 
     def split(self, node: int, feature: int, cut: float | BoolArray, *, missing_left: bool, gain: float = 0.0) -> int:
-        """Make a node ask about a feature; return the number of the first of its two new, empty leaves.
+        """Split a node on a feature; return the number of the first of its two new, empty leaves.
 
         Categories beyond those in cut go where missing values go; the gain, in bits times weight, counts as importance.
         """
@@ -134,7 +134,7 @@ class TreeEditor:
         category_bits: UInt64Array,
         importance: Float64Array,
     ) -> None:
-        """Put subtrees instead of leaves, see what `growing.grow` returns; the counts of the leaves are dropped."""
+        """Replace leaves by subtrees as `growing.grow` returns them; the counts of the leaves are dropped."""
         self._dropped[group_node[group_node < len(self._dropped)]] = 1
         self._rows = [rows.without(group_node) for rows in self._rows]
         self.nodes = _appended(self.nodes, nodes)
@@ -144,7 +144,7 @@ class TreeEditor:
         self._importance = self._importance + importance
 
     def _stamp(self, nodes: AnyArray, cause: int) -> None:
-        """Note that this batch made some nodes what they are, and all batches since the last such note."""
+        """Store that this batch made some nodes."""
         more = len(self.nodes) - len(self._born)
         self._born = np.concatenate([self._born, np.full(more, self._batch, dtype=np.int32)])
         self._cause = np.concatenate([self._cause, np.full(more, cause, dtype=np.uint8)])

@@ -1,6 +1,6 @@
-"""A matrix of samples in little room: each column in the narrowest type that holds its values exactly.
+"""A matrix of samples in few bytes: each column in the narrowest type that holds its values exactly.
 
-There is room for more rows behind them, so that a batch is added without copying all that is there.
+There is spare capacity for more rows, so that a batch is added without copying the others.
 """
 
 from dataclasses import dataclass
@@ -26,16 +26,15 @@ USUAL_NAN = np.array([np.nan]).view(np.uint64)[0]
 class GrowableRows(np.ndarray[Any, np.dtype[Any]]):
     """Rows of which several owners read the first ones, each as many as it knows; those that are there never change.
 
-    Owners hold plain arrays, views of this one, and whoever holds all rows that are there may add more. Others, such as
-    those who still hold a model of before, get rows of their own when they do. Copies, and what is saved, are plain
-    arrays without room.
+    Owners hold plain arrays, views of this one; the owner of all rows may add more. Others, such as an earlier model,
+    copy their rows when they add some. Copies and saved arrays have no spare capacity.
     """
 
     _n_used: int
     _lock: Any
 
     def __new__(cls, n_used: int, n_columns: int, dtype: npt.DTypeLike) -> Self:
-        """Return room for some rows, to be written, and more."""
+        """Return a buffer for some rows, to be written, with spare capacity."""
         room = super().__new__(cls, (n_used + max(MIN_SPARE, int(SPARE_FRACTION * n_used)), n_columns), dtype)
         room._n_used, room._lock = n_used, Lock()
         return room
@@ -45,7 +44,7 @@ class GrowableRows(np.ndarray[Any, np.dtype[Any]]):
         return np.asarray(self)[:n]
 
     def _takes(self, n_owned: int, n_more: int) -> bool:
-        """Return whether there is room behind all rows that are there, and set it aside."""
+        """Return whether there is spare capacity behind these rows, and reserve it."""
         with self._lock:
             is_free = self._n_used == n_owned and n_owned + n_more <= len(self)
             if is_free:
@@ -54,7 +53,7 @@ class GrowableRows(np.ndarray[Any, np.dtype[Any]]):
 
 
 def more_rows(rows: npt.NDArray[Scalar], n_more: int) -> npt.NDArray[Scalar]:
-    """Return rows and more behind them, to be written; what is there is copied if there is no room behind it."""
+    """Return rows followed by new ones to be written; they are copied if there is no spare capacity."""
     n = len(rows)
     room = _room_of(rows)
     if room is None or not room._takes(n, n_more):
@@ -64,14 +63,14 @@ def more_rows(rows: npt.NDArray[Scalar], n_more: int) -> npt.NDArray[Scalar]:
 
 
 def taken(rows: npt.NDArray[Scalar], kept: Int64Array) -> npt.NDArray[Scalar]:
-    """Return the rows at some positions, ascending, with room for more behind them."""
+    """Return the rows at some positions, ascending, with spare capacity."""
     room = GrowableRows(len(kept), rows.shape[1], rows.dtype)
     take_into(rows, kept, np.asarray(room))
     return room._first(len(kept))
 
 
 def _room_of(rows: AnyArray) -> GrowableRows | None:
-    """Return the room that an array's rows are the first ones of."""
+    """Return the buffer whose first rows an array is."""
     base: AnyArray | None = rows
     while isinstance(base, np.ndarray):
         if isinstance(base, GrowableRows):
@@ -109,7 +108,7 @@ class PackedRows:
 
     @classmethod
     def bit_by_bit(cls, X: Float64Array) -> Self:
-        """Return a C-contiguous matrix packed so that NaNs of unusual bits come back as they are, too."""
+        """Return a C-contiguous matrix packed so that it is restored bit by bit, NaNs with unusual bits included."""
         is_odd = np.isnan(X) & (X.view(np.uint64) != USUAL_NAN)
         return cls.of(X, np.where(is_odd.any(axis=0), DOUBLE, 0).astype(np.uint8))
 
@@ -134,7 +133,7 @@ class PackedRows:
         return int(WIDTHS[self.types].sum())
 
     def with_rows(self, X: Float64Array) -> Self:
-        """Return these rows and more behind them; what is there is copied only if it has no room or needs more."""
+        """Return these rows followed by more; they are copied only without spare capacity, or for wider types."""
         types = narrowest(X, self.types)
         before = self if (types == self.types).all() else type(self).empty(len(types), types)
         if before is not self and len(self):

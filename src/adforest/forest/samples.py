@@ -1,4 +1,4 @@
-"""A block of encoded samples, groups of them by leaf, and how trees are grown from them: what growers build from."""
+"""A block of encoded samples, groups of them by leaf, and how trees are grown from them."""
 
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from adforest.forest.types import AnyArray, Float64Array, Int32Array, Int64Array
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Totals:
-    """What is known of all samples of a batch, also of those that are not learnt from.
+    """Counts over all samples of a batch, including those that are not drawn.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """Encoded samples and what must be known to read them.
+    """Encoded samples, and the numbers of classes and categories.
 
     Parameters
     ----------
@@ -44,13 +44,13 @@ class Samples:
     n_classes : int
         Classes known.
     codes : (codes, edges, n_codes), optional
-        What `bin_columns` makes of X, for all who grow from these samples.
+        Result of `bin_columns` for X, shared by all trees that are grown from these samples.
     weight : float64 (n,), optional
         How much each sample counts, above 0; by default once.
     totals : Totals, optional
         Of the batch that the samples are drawn from; None where they are all of it.
     regrouped : (intp (k,), float64 (n, k)), optional
-        Columns, and what they were to the model before this batch, which made some categories frequent or infrequent.
+        Columns, and their codes before this batch, which made some categories frequent or infrequent.
     """
 
     X: Float64Array
@@ -68,7 +68,7 @@ class Samples:
 
     @property
     def batch_totals(self) -> Totals:
-        """What is known of the whole batch."""
+        """Counts over the whole batch."""
         if self.totals is not None:
             return self.totals
         by_class = np.bincount(self.y, minlength=self.n_classes)
@@ -162,7 +162,7 @@ class GrowthParams:
     Attributes
     ----------
     max_features : int
-        Attributes drawn at each node.
+        Features drawn at each node.
     min_samples_leaf : int
         Samples a leaf must keep.
     max_bins : int
@@ -170,14 +170,14 @@ class GrowthParams:
     max_depth : int or None
         Limit of the whole tree.
     by_ratio : bool
-        Choose cuts as C4.5 does: of all features, by gain ratio among those of at least average gain.
+        Choose splits as C4.5 does: of all features, by gain ratio among those of at least average gain.
     prune_confidence : float
         Prune by C4.5's estimate of errors with this confidence; 0 for not at all.
     criterion : {"entropy", "gini", "auto"}
-        What a cut must gain; "auto" is entropy, but at nodes of many classes in every other tree, by seed, "gini". C4.5
-        goes by entropy.
+        Impurity measure; "auto" is entropy, but at nodes of many classes in every other tree, by seed, "gini". C4.5
+        uses entropy.
     draws : int32 (n,) or None
-        What a node draws its features from, see `adforest.growers.sampling_by_worth`; None draws all alike.
+        List that a node draws its features from, see `adforest.growers.sampling_by_worth`; None: uniformly from all.
     """
 
     max_features: int

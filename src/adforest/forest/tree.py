@@ -122,7 +122,7 @@ class Tree:
         return np.unpackbits(words.view(np.uint8), bitorder="little").astype(bool)
 
     def __getstate__(self) -> list[Any]:
-        """Leave out everything that is derived, so that predicting does not change what is saved."""
+        """Leave out everything that is derived, so that predicting does not change the saved bytes."""
         return [getattr(self, one.name) for one in fields(self) if one.init]
 
     def __setstate__(self, state: list[Any]) -> None:
@@ -264,12 +264,12 @@ class Tree:
 
 
 def importances(tree: Tree, n_categories: Int32Array, n_tried: int, sample_weight: float) -> Float64Array:
-    """Return by feature what its cuts gain beyond chance, in bits times samples, by what nodes hold now.
+    """Return the gain beyond chance by feature, in bits times samples, from the current class weights of the nodes.
 
-    The best of many cuts gains something even where a feature says nothing, the more the more there are to choose
-    from: a plain sum of gains favours identifiers and noise over features of few values. So a cut counts only as far
-    as its gain exceeds the bits that say which one it is: log2(n - 1) for n samples and a number, k - 1 for k
-    categories, and log2 of how many features were tried.
+    The best of many splits has some gain even where a feature is noise, the more splits there are to choose from: a
+    plain sum of gains favours identifiers and noise over features of few values. A split therefore counts by how far
+    its gain exceeds the bits of the choice: log2(n - 1) for n samples and a numerical feature, k - 1 for k categories,
+    and log2 of the number of features tried.
 
     Parameters
     ----------
@@ -277,9 +277,9 @@ def importances(tree: Tree, n_categories: Int32Array, n_tried: int, sample_weigh
     n_categories : int32 (m,)
         Categories known per feature, 0 for numerical ones.
     n_tried : int
-        Attributes tried at each node.
+        Features tried at each node.
     sample_weight : float
-        What a sample weighs in the tree, in the mean.
+        Mean weight of a sample in the tree.
     """
     sums = tree.sums
     entropy = entropies(sums)

@@ -110,6 +110,6 @@ class HoeffdingGrower:
     def leaf_params(self) -> GrowthParams:
         """How leaves are expanded: by entropy, from samples that are all in memory.
 
-        The bound is for samples that come one by one; a leaf that a batch perturbs knows its samples.
+        The bound is for samples that arrive one by one; of a leaf that a batch perturbs all samples are known.
         """
         return self.params

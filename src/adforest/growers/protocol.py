@@ -1,4 +1,4 @@
-"""What the adaptation asks of a base forest; random forest, SysFor and Hoeffding trees all answer to it."""
+"""Interface of a base forest; random forest, SysFor and Hoeffding trees implement it."""
 
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
@@ -23,7 +23,7 @@ class Grown(NamedTuple):
 
 
 class Grower(Protocol):
-    """Builds forests, renews single trees, and says how leaves are expanded; deterministic by the seeds it is given.
+    """Builds forests, regrows single trees, and expands leaves; deterministic, given the seeds.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Grower(Protocol):
         Whether each tree is grown from a bootstrap sample of its own: then trees of several forests mix, and samples
         out of a tree's bag can test it.
     sample_weight : float
-        What a sample weighs in a tree, in the mean.
+        Mean weight of a sample in a tree.
     params : GrowthParams
     leaf_params : GrowthParams
     """
@@ -102,8 +102,8 @@ class Grower(Protocol):
 
 @runtime_checkable
 class StreamingGrower(Protocol):
-    """A base forest whose trees go on splitting leaves as samples come, perturbed or not."""
+    """A base forest whose trees split leaves as samples arrive, perturbed or not."""
 
     def stream(self, editor: TreeEditor, samples: Samples, groups: Groups, leaf_of: Int32Array) -> None:
-        """Split each leaf where its group of samples asks for it, and write where they are now to leaf_of."""
+        """Split the leaves whose groups of samples require it, and write their new leaves to leaf_of."""
         ...

@@ -1,6 +1,7 @@
 """Random forest: a bootstrap sample per tree, a random subset of features per node, gain of entropy or of Gini.
 
-How many features a node tries is told by scikit-learn's spellings and the paper's; which of many it draws, by worth.
+The number of features tried at a node is given as in scikit-learn or the paper; of many, those of more worth are drawn
+more often.
 """
 
 import math
@@ -43,19 +44,19 @@ def count_features(max_features: str | float | None, m: int) -> int:
 
 
 def uniform_fraction(n_tried: int, m: int) -> float:
-    """Return the fraction of entries that stand for any feature: 1 where nodes try so many that each has its turn."""
+    """Return the fraction of entries for uniform draws: 1 where nodes try so many that each feature is tried often."""
     return min(1.0, max(MIN_UNIFORM_FRACTION, PATH_LENGTH * n_tried / m))
 
 
 def sampling_by_worth(worth: Float64Array, n_tried: int) -> Int32Array | None:
-    """Return the list from which nodes draw features: each as often as its worth says, and -1 for any of all.
+    """Return the list from which nodes draw features: each in proportion to its worth, and -1 for a uniform draw.
 
     Of a thousand features a node tries some thirty; where ten of them matter, most nodes would try none of these.
 
     Parameters
     ----------
     worth : float64 (m,)
-        What each feature has proved to be worth, at least 0.
+        Importance of each feature so far, at least 0.
     n_tried : int
         Features that a node tries.
 
@@ -77,7 +78,7 @@ def sampling_by_worth(worth: Float64Array, n_tried: int) -> Int32Array | None:
 
 @dataclass(frozen=True, slots=True)
 class RandomForestGrower:
-    """Grows the trees of ADF-R, as ``params`` says: features drawn at each node, limits of a leaf and of a tree."""
+    """Grows the trees of ADF-R by ``params``: features drawn at each node, limits of a leaf and of a tree."""
 
     uses_bootstrap: ClassVar[bool] = True
     sample_weight: ClassVar[float] = 1.0

@@ -1,7 +1,7 @@
-"""Trees built here or elsewhere: an engine may build those of a forest on its workers, and they are the same.
+"""Trees built by this process or by workers: an engine may build those of a forest elsewhere, and they are the same.
 
-A tree is built whole in one place, by the same code. What is sent to each worker is the block of samples, once, in the
-narrowest types that hold its values exactly, and a seed a tree; trees and the leaves of their samples come back.
+A tree is built by one process, by the same code. Each worker receives the block of samples, once, in the narrowest
+types that hold its values exactly, and a seed per tree; it returns trees and the leaves of their samples.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _workers: ContextVar[Workers | None] = ContextVar("workers", default=None)
 
 @contextmanager
 def building_on(workers: Workers) -> Iterator[None]:
-    """Let trees be built on some workers within a block of code, where that pays."""
+    """Build trees on some workers within a block of code, where that is faster."""
     token = _workers.set(workers)
     try:
         yield
@@ -94,7 +94,7 @@ class _TreeGroup(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """What all trees of a forest are built from, ready to be sent."""
+    """Input of all trees of a forest, ready to be sent."""
 
     grower: Grower
     X: PackedRows
@@ -112,7 +112,7 @@ class _Block:
     def of(
         cls, grower: Grower, samples: Samples, known: Int32Array, always_in_bag: BoolArray | None, route_oob_from: int
     ) -> _Block:
-        """Return what must be sent of some samples."""
+        """Return the input to send for some samples."""
         return cls(
             grower,
             PackedRows.bit_by_bit(np.ascontiguousarray(samples.X)),

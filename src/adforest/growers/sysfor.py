@@ -20,7 +20,7 @@ PRUNE_CONFIDENCE = 0.25  # of C4.5
 
 
 class GoodCut(NamedTuple):
-    """A cut that is worth a tree of its own."""
+    """A good split, for the root of a tree."""
 
     feature: int
     value: float | BoolArray  # the largest value that goes left, or which categories do
@@ -40,10 +40,10 @@ class GoodCut(NamedTuple):
 
 
 def good_cuts(samples: Samples, known: Int32Array, min_leaf: int, goodness: float, separation: float) -> list[GoodCut]:
-    """List the good features of some samples with their cuts, best first.
+    """List the good features of some samples with their splits, best first.
 
-    For each feature its cut of the highest gain ratio; a numerical one enters again with other cuts that lie more
-    than `separation` of its range from those it has. What is more than `goodness` below the best is left out.
+    For each feature the split of the highest gain ratio; a numerical one has further splits whose thresholds are more
+    than `separation` of its range apart. Splits more than `goodness` below the best are left out.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def _numerical_cuts(
 def _categorical_cut(feature: int, counts: Float64Array, n: int, min_leaf: int) -> list[GoodCut]:
     """Return the best cut along categories ordered by their fraction of the most frequent class of n samples, if any.
 
-    What its categories were chosen from is taken off its gain, see `price_of_subset`.
+    The bits of the choice of categories are subtracted from its gain, see `price_of_subset`.
     """
     known, missing = counts[:-1], counts[-1:]
     total = known.sum(axis=1)
@@ -162,7 +162,7 @@ class SysForGrower:
     goodness : float
         How far below the best gain ratio a good cut may be.
     separation : float
-        Share of its range by which the cuts of one numerical feature must lie apart.
+        Fraction of its range that separates the thresholds of one numerical feature.
     """
 
     uses_bootstrap: ClassVar[bool] = False
@@ -205,7 +205,7 @@ class SysForGrower:
         return in_threads(lambda one: self._grow(samples, known, *one), chosen, n_jobs)
 
     def _plans(self, samples: Samples, known: Int32Array) -> Iterator["_Plan"]:
-        """Yield what the top of each tree looks like: roots alone first, then roots with cuts at level two."""
+        """Yield the top of each tree: roots alone first, then roots with splits at level two."""
         roots = self._good(samples, known)
         if not roots:
             yield _Plan()  # nothing to cut: one tree of one leaf
@@ -227,7 +227,7 @@ class SysForGrower:
         return good_cuts(samples, known, self.params.min_samples_leaf, self.goodness, self.separation)
 
     def _grow(self, samples: Samples, known: Int32Array, seed: int, plan: "_Plan") -> Grown:
-        """Make the top of a tree as planned, and let C4.5 grow below."""
+        """Make the top of a tree as planned, and grow C4.5 trees below."""
         editor = TreeEditor(Tree.bare(samples.X.shape[1], seed))
         leaf_of = np.full(len(samples), -1, dtype=np.int32)
         groups = [(0, known)]

@@ -1,5 +1,5 @@
-"""A batch in parts: what each part holds is surveyed and merged, then each part is encoded and drawn from,
-and what is not drawn is counted in the leaves of the trees that the samples drawn have made.
+"""A batch in parts: surveys of the parts are merged, then each part is encoded and samples are drawn from it;
+the others are counted in the leaves of the trees grown from the samples drawn.
 
 Pure functions over tables and arrays, for one machine and for many: the model is the same, bit by bit, whatever the
 parts are and wherever they lie. A batch on one machine is a batch of one part.

@@ -1,4 +1,4 @@
-"""The passes over the parts of a batch, as functions of one part each: retried or run twice, they give the same.
+"""The passes over the parts of a batch, as functions of one part each: retried or run twice, they return the same.
 
 A batch on one machine is a batch of one part, which is read once, encoded once, and never sent.
 """
@@ -29,7 +29,7 @@ class Counter(Protocol):
     """Counts samples in the leaves of some trees."""
 
     def count(self, samples: Samples, index: Int32Array, /, n_jobs: int | None = None) -> list[LeafCounts]:
-        """Return by tree how often the classes of some samples, given by index, come in its leaves."""
+        """Return the class counts of some samples, given by index, in the leaves of each tree."""
         ...
 
 
@@ -47,7 +47,7 @@ class BatchSource(Protocol):
     def count(self, plan: BatchPlan, counter: Counter, n_jobs: int | None) -> list[LeafCounts]:
         """Return the samples not drawn, counted by leaf: `count_part` of each part, merged by `merge_counts`.
 
-        Asked for only where some are not drawn.
+        Needed only where some are not drawn.
         """
         ...
 
@@ -94,7 +94,7 @@ class DrawnPart:
 
 
 def survey_part(rules: BatchRules, X: Any, y: Any, sample_weight: Any, part: int) -> Survey:
-    """Return what a part of a batch holds; the first pass.
+    """Survey a part of a batch; the first pass.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def survey_part(rules: BatchRules, X: Any, y: Any, sample_weight: Any, part: int
 
 
 def read_part(rules: BatchRules, X: Any, y: Any, sample_weight: Any, source: str) -> tuple[ReadPart, Survey]:
-    """Return a part of a batch, or a whole one, as it was read, and what it holds."""
+    """Return a part of a batch, or a whole one, as it was read, with its survey."""
     encoder, warning = rules.encoder, None
     table: Table | Float64Array
     if encoder is None:
@@ -280,7 +280,7 @@ def join_parts(plan: BatchPlan, parts: Sequence[DrawnPart | None]) -> Samples:
 
 
 def totals_of(plan: BatchPlan, counts: Sequence[ClassCounts]) -> Totals | None:
-    """Return what is known of all samples of a batch, given the counts of its parts; None where all are drawn."""
+    """Return counts over all samples of a batch, given those of its parts; None where all are drawn."""
     if plan.draws_all:
         return None
     by_class = np.sum([one.n for one in counts], axis=0)
@@ -303,7 +303,7 @@ class LocalBatch:
         self._undrawn: tuple[Samples, BoolArray] | None = None  # all samples, and which of them are not drawn
 
     def survey(self, rules: BatchRules) -> Survey:
-        """Read the table, and return what it holds."""
+        """Read the table, and return its survey."""
         if self._given[1] is None:
             name = rules.estimator_name
             raise InputError(f"{name} requires y to be passed, but the target y is None. Pass the labels.")
@@ -312,7 +312,7 @@ class LocalBatch:
 
     @property
     def table(self) -> Table | Float64Array:
-        """What was read of the table, but the rows of weight 0."""
+        """The table as it was read, without rows of weight 0."""
         assert self._read is not None
         table, weight = self._read.table, self._read.weight
         if weight is None or weight.all():
@@ -321,7 +321,7 @@ class LocalBatch:
         return table[kept] if isinstance(table, np.ndarray) else table.rows(kept)
 
     def draw(self, plan: BatchPlan) -> Samples:
-        """Return the samples drawn from what was read."""
+        """Return the samples drawn from the table."""
         assert self._read is not None
         samples = encode(plan, self._read, 0)
         if plan.draws_all:
@@ -332,6 +332,6 @@ class LocalBatch:
         return replace(drawn, totals=totals_of(plan, [ClassCounts.of(samples)]))
 
     def count(self, plan: BatchPlan, counter: Counter, n_jobs: int | None) -> list[LeafCounts]:
-        """Return the samples not drawn from what was read, counted by leaf."""
+        """Return the samples of the table that were not drawn, counted by leaf."""
         assert self._undrawn is not None
         return count(*self._undrawn, counter, n_jobs)

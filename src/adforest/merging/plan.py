@@ -1,6 +1,6 @@
-"""What must be known of all samples of a batch before any of them can be encoded, and what is settled by it.
+"""Survey of a batch and plan of its encoding.
 
-A survey is the first pass over a batch; the plan says codes, serial numbers, and which samples are drawn.
+A survey is the first pass over a batch; the plan fixes codes, serial numbers, and which samples are drawn.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from adforest.forest.types import AnyArray, BoolArray, Int64Array
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BatchRules:
-    """What must be known to survey a part of a batch.
+    """Input of the survey of a part of a batch.
 
     Attributes
     ----------
     number : int
         Number of the batch, counted from 1.
     encoder : TableEncoder or None
-        What was learnt before; None for a first batch.
+        The encoder of earlier batches; None for a first batch.
     categorical_features
         As the user listed them.
     estimator_name : str
-        What errors call the model.
+        Name of the model in errors.
     encoding : EncodingRules
-        What the encoder may do.
+        Rules of the encoder.
     """
 
     number: int
@@ -53,7 +53,7 @@ class BatchRules:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Survey:
-    """What some parts of a batch hold.
+    """Merged survey of some parts of a batch.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ def merge_surveys(surveys: Sequence[Survey], rules: BatchRules) -> Survey:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BatchPlan:
-    """What must be known to encode a part of a batch and to draw from it.
+    """Input of encoding a part of a batch and of drawing samples from it.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class BatchPlan:
     max_samples : int or None
         Where the batch has more samples, about so many are drawn by the hash of their serial numbers; None draws all.
     regrouped : dict of int to Categories
-        See `TableEncoder.regrouped_since`: what the model would have read in some columns before the batch. Parts have
+        See `TableEncoder.regrouped_since`: codes of some columns before the batch. Parts have
         these as columns more until they are joined.
     """
 
@@ -160,7 +160,7 @@ def plan_batch(
     classes: Any = None,
     max_samples: int | None = None,
 ) -> BatchPlan:
-    """Return what is settled by the survey of a whole batch.
+    """Return the plan for a batch from its complete survey.
 
     Parameters
     ----------
