@@ -78,8 +78,8 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         Which samples are to be predicted. "next_batch": samples of the next batch, by the weighted vote of all forests.
         "everything": samples of any time; the permanent forest predicts alone.
     label_delay : int, default=0
-        Number of samples that are predicted before the label of one is learnt, where samples come one by one or a few
-        at a time. The last labels count by how much they say about samples that much later; with 250 or more the
+        Number of samples that are predicted before the label of one is learnt, where samples are learnt one by one or
+        a few at a time. The weight of the last labels in the vote is learnt for that delay; with 250 or more the
         forests predict alone. It has no effect after batches of 100 samples or more.
     class_weight : dict, "balanced" or None, default=None
         Factors of the sample weights by class value; classes not named have 1. "balanced" gives all classes seen so far
@@ -88,7 +88,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
     max_categories, min_frequency : int, float or None, default=None
         Which values of a categorical column share one code for infrequent ones, as in scikit-learn's OneHotEncoder:
-        those that came less often than ``min_frequency`` (an int is a number of samples, a float a fraction of them),
+        those less frequent than ``min_frequency`` (an int is a number of samples, a float a fraction of them),
         and all but the most frequent ``max_categories - 1``. They are counted over all batches so far: a value gets its
         own code with the batch that makes it frequent. Values never seen count as infrequent.
     column_changes : {"error", "allow"}, default="error"

@@ -80,7 +80,7 @@ class PaperADFClassifier(BaseADFClassifier):
         Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
     max_categories, min_frequency : int, float or None, default=None
         Which values of a categorical column share one code for infrequent ones, as in scikit-learn's OneHotEncoder:
-        those that came less often than ``min_frequency`` (an int is a number of samples, a float a fraction of them),
+        those less frequent than ``min_frequency`` (an int is a number of samples, a float a fraction of them),
         and all but the most frequent ``max_categories - 1``. They are counted over all batches so far: a value gets its
         own code with the batch that makes it frequent. Values never seen count as infrequent.
     column_changes : {"error", "allow"}, default="error"

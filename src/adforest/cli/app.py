@@ -55,7 +55,7 @@ def _common(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version, and end.")
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show the trace of an error; may stand anywhere in a command.")
+        bool, typer.Option("--debug", help="Show the trace of an error; can be given anywhere in a command.")
     ] = False,
 ) -> None:
     """A random forest for data in batches: it learns new classes at any time, and reports and adapts to drift.

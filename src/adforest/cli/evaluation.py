@@ -172,7 +172,7 @@ class Comparison:
 
 
 def learnt_between(first: Any, second: Any) -> dict[str, Any]:
-    """Return how two models differ in what they learnt."""
+    """Return the differences between the histories of two models."""
     from adforest.origins import origins_of
 
     models = {"first": first, "second": second}
@@ -219,7 +219,7 @@ def _batches(model: Any) -> list[tuple[Any, ...]]:
 
 
 def _since(model: Any, n_same: int) -> dict[str, Any]:
-    """Return what a model learnt after its first batches."""
+    """Return the history of a model after its first batches."""
     reports = [one for one in model.history_ if one.batch > n_same]
     tested = [(one.accuracy["vote"], one.n_samples) for one in reports if "vote" in one.accuracy]
     n_tested = sum(n for _, n in tested)

@@ -35,7 +35,7 @@ PIECE_RECORDS, PIECE_VALUES = 25_000, 250_000
 
 
 class ChangedError(ValueError):
-    """A file was written to while it was read: what was read may be parts of two files."""
+    """A file was written to while it was read: the records may be from two versions of it."""
 
 
 class Part(NamedTuple):
@@ -102,7 +102,7 @@ class Learner:
         self._n_before = 0 if self.is_new else self.model.n_batches_
 
     def _open(self) -> None:
-        """Read the model of the file, or make a new one, and set what was given."""
+        """Read the model of the file, or make a new one, and set the given parameters."""
         from adforest import AdaptiveDecisionForestClassifier
         from adforest.origins import Origins, origins_of
 
@@ -188,7 +188,7 @@ class Learner:
             yield batch, parts
 
     def _file(self, path: Path) -> Iterator[tuple[Any, tuple[Part, ...]]]:
-        """Yield what is new of a file."""
+        """Yield the new records of a file."""
         found = fingerprint(path, self._file_sizes)
         if self.is_known(found.digest):
             return
@@ -212,7 +212,7 @@ class Learner:
         self.n_unlabelled += batches.n_unlabelled
 
     def _members(self, path: Path) -> Iterator[tuple[Any, tuple[Part, ...]]]:
-        """Yield what is new of a zip archive: its members, or pieces of them all if it is large."""
+        """Yield the new records of a zip archive: by member, or in pieces of all members if it is large."""
         if self._piece_size(path) is not None:
             yield from self._pieces([path], self._piece_size(path))
             return
@@ -233,7 +233,7 @@ class Learner:
             yield batch, parts
 
     def _pieces(self, paths: list[Path], size: int | None) -> Iterator[tuple[Any, tuple[Part, ...]]]:
-        """Yield what is new of files that are cut and joined.
+        """Yield the new records of files that are split and joined.
 
         The last piece of an earlier command may have been a smaller one: of the first piece that is new, records that
         were learnt then are left out.
@@ -253,7 +253,7 @@ class Learner:
 
     def _learnt_part(self, path: Path, found: Fingerprint) -> Part:
         """Return the longest beginning of a file that was learnt, an empty one if none was; it is an error in a format
-        of which the rest cannot be told from the beginning.
+        whose remaining records cannot be separated from the first ones.
         """
         from adforest.reading.paths import TEXT_SUFFIXES
 
@@ -376,7 +376,7 @@ class Learner:
         )
 
     def _header_place(self, path: Path) -> str:
-        """Return the place of the column names of a file, for errors."""
+        """Return the location of the column names of a file, for errors."""
         from adforest.reading.files import open_sources
 
         archives = [parent for parent in path.parents if parent.is_file()]
@@ -385,7 +385,7 @@ class Learner:
 
 
 def _state_of(path: Path) -> Signature:
-    """Return what changes when a file is written to."""
+    """Return the size and times of a file, which change when it is written to."""
     return Signature.of(os.stat(path))
 
 

@@ -112,7 +112,7 @@ class ModelFile:
         raise ConflictError(f"'{self.path}' was changed by another program")
 
     def is_gone(self) -> bool:
-        """Return whether a file that was read or written is not there any more."""
+        """Return whether a file that was read or written no longer exists."""
         return self._signature is not None and self._found() is None
 
     def lock(self) -> None:

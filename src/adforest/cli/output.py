@@ -1,4 +1,4 @@
-"""What commands print: results on standard output, as text or JSON; progress and remarks on standard error.
+"""Output of commands: results on standard output, as text or JSON; progress and remarks on standard error.
 
 Messages of the library are printed in the words of the shell: its parameters are options here.
 """
@@ -83,7 +83,7 @@ def set_log_format(chosen: LogFormat | None) -> None:
 
 
 def remark(text: str) -> None:
-    """Print a line on standard error; a level may stand before it, as in "warning: a receiver failed"."""
+    """Print a line on standard error; with a level in front of it, as in "warning: a receiver failed"."""
     start, _, rest = text.partition(": ")
     level, message = (start, rest) if start in LEVELS else ("info", text)
     chosen = _log_format[0]
@@ -96,7 +96,7 @@ def remark(text: str) -> None:
 
 
 def fail(message: str) -> None:
-    """Print the line that says why a command failed."""
+    """Print the error of a command, in one line."""
     text = " ".join(message.split())
     if _log_format[0] in (LogFormat.LOGFMT, LogFormat.JSON):
         remark(f"error: {text}")
@@ -143,7 +143,7 @@ def utc(moment: float) -> str:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table under its title; columns of numbers stand to the right."""
+    """Print a table under its title; columns of numbers are right-aligned."""
     cells = [[printable(cell) for cell in row] for row in rows]
     columns = [printable(title) for title in columns]
     widths = [max(len(line[index]) for line in [list(columns), *cells]) for index in range(len(columns))]

@@ -67,7 +67,7 @@ class Parameter:
     is_list : bool
         Whether it may be given several times.
     default : object
-        What the library takes if it is not given.
+        Default of the library.
     is_number : bool
         Whether it is a number unless it is left at its default.
     help : str
@@ -161,7 +161,7 @@ def with_options(**groups: Group) -> Callable[[Callable[..., Any]], Callable[...
 
 
 def read_value(text: str) -> Any:
-    """Return the value that a text stands for: none, a number, a JSON object, or the text itself.
+    """Return the value of a text: none, a number, a JSON object, or the text itself.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def read_value(text: str) -> Any:
 
 @functools.cache
 def _declared(source: str, name: str) -> list[Parameter]:
-    """Return the parameters with defaults of a class or function, from the file in which it stands."""
+    """Return the parameters with defaults of a class or function, from its source file."""
     path = Path(str(adforest.__file__)).parent / source
     (owner,) = [node for node in ast.parse(path.read_text("utf-8")).body if getattr(node, "name", None) == name]
     assert isinstance(owner, ast.ClassDef | ast.FunctionDef)
@@ -196,7 +196,7 @@ def _declared(source: str, name: str) -> list[Parameter]:
 
 
 def _parameter(declared: ast.arg, default: Any, help_text: str) -> Parameter:
-    """Return a parameter; its annotation says what it takes."""
+    """Return a parameter; its annotation lists the types of its values."""
     kind = "" if declared.annotation is None else ast.unparse(declared.annotation)
     is_text = any(one in kind for one in ("str", "Sequence", "dict"))
     is_number = isinstance(default, int | float) or (default is None and not is_text)

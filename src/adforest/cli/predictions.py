@@ -125,7 +125,7 @@ def predicted(model: Any, X: Any, kept: Any, names: Sequence[str]) -> tuple[Any,
 
 
 def without_formulas(table: Any) -> Any:
-    """Return a table in which no text and no column name begins as a formula of a spreadsheet.
+    """Return a table without text or column names that spreadsheets would run as formulas.
 
     Such text is prefixed with an apostrophe, which marks it as text. Numbers written as text are left as they are.
     """

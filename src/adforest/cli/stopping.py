@@ -13,7 +13,7 @@ NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # the last not on Windows
 
 
 class SignalError(KeyboardInterrupt):
-    """A signal asked the process to end.
+    """The process received a signal to end.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class SignalError(KeyboardInterrupt):
 
 
 class StoppedError(Exception):
-    """The command was interrupted; its notes say what was saved.
+    """The command was interrupted; its notes list the saved files.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class _Signals:
 
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """Raise `SignalError` when a signal comes, in the main thread; those that are ignored (nohup) stay so."""
+    """Raise `SignalError` in the main thread at a signal; signals that are ignored (nohup) stay so."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -83,7 +83,7 @@ def keep_signals() -> None:
 
 
 def was_stopped() -> bool:
-    """Return whether a signal has asked this process to end."""
+    """Return whether this process has received a signal to end."""
     return _Signals.came
 
 

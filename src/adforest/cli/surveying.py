@@ -176,6 +176,6 @@ def _raw_pieces(path: Path) -> Iterator[bytes]:
 
 
 def _pieces(stream: Any) -> Iterator[bytes]:
-    """Yield what a stream holds."""
+    """Yield the content of a stream."""
     while piece := stream.read(PIECE):
         yield piece

@@ -132,7 +132,7 @@ class Watcher:
     learner : Learner
     folder : Folder
     table : BatchTable
-        Tells of each batch.
+        Reports each batch.
     rules : Alerts
     status : StatusFiles
     interval : float
@@ -140,9 +140,9 @@ class Watcher:
     max_attempts : int
         How often a file may crash the process, or exhaust its memory, before it is set aside.
     on_conflict : {"reload", "refuse"}
-        What to do about a model file that another program changed.
+        Reaction to a model file that another program changed.
     challenger : Challenger, optional
-        Learns what was learnt.
+        Learns the same batches.
 
     Attributes
     ----------
@@ -166,12 +166,12 @@ class Watcher:
         self._backoff = Backoff(self.interval)
 
     def run(self, show: Any, *, once: bool) -> None:
-        """Poll the folder and learn until nothing is left to do, or until a signal comes.
+        """Poll the folder and learn until nothing is left to do, or until a signal is received.
 
         Parameters
         ----------
         show : callable
-            Called with what is being done.
+            Called with the current activity.
         once : bool
             Whether to end when nothing is left, and to raise temporary errors that last too long.
         """
@@ -218,14 +218,14 @@ class Watcher:
         self.status.write(self.folder.n_waiting, self.log.n_rejected)
 
     def _wait(self, seconds: float) -> None:
-        """Wait, with signs of life to the watchdog of systemd."""
+        """Wait, and notify the watchdog of systemd meanwhile."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             notify("WATCHDOG=1")
             time.sleep(min(left, 5.0))
 
     def _reload(self, conflict: ConflictError) -> None:
-        """Load the model that another program wrote, and learn what it does not know."""
+        """Load the model that another program wrote, and learn the batches that it has not learnt."""
         from adforest import ModelFileError
 
         try:

@@ -46,7 +46,7 @@ def _four(values: dict[str, float]) -> str:
 
 
 def describe_setting(run: DemoRun) -> str:
-    """Return what was compared, in a few lines to stand above the table."""
+    """Return what was compared, in a few lines above the table."""
     settings = run.settings
     kept = (
         "every sample" if run.memory_size is None else f"at most {run.memory_size:,} samples besides the last batches"
@@ -62,7 +62,7 @@ def describe_setting(run: DemoRun) -> str:
 
 
 def describe_outcome(run: DemoRun) -> str:
-    """Return what the figures say, including where ADF-R loses, in a few lines to stand below the table."""
+    """Return what the figures say, including where ADF-R loses, in a few lines below the table."""
     return _wrap(
         "'stage' is the protocol's recipe; 'seen as' is what ADF-R makes of the batch's classes, given those it knew.",
         _say_accuracy(run),
@@ -72,7 +72,7 @@ def describe_outcome(run: DemoRun) -> str:
 
 
 def _say_accuracy(run: DemoRun) -> str:
-    """Return how ADF-R's mean accuracy stands to each rival's, and how far to trust a row."""
+    """Return the difference of ADF-R's mean accuracy to each rival's, and the uncertainty of a row."""
     ours = run.mean("accuracy", OURS)
     gaps = {rival: 100 * (ours - run.mean("accuracy", rival)) for rival in WINDOWS}
     said = [f"{abs(gap):.1f} {'below' if gap < 0 else 'above'} {TITLES[rival]}" for rival, gap in gaps.items()]
@@ -98,7 +98,7 @@ def _say_stages(run: DemoRun) -> str:
 
 
 def _say_seconds(run: DemoRun) -> str:
-    """Return how ADF-R's mean seconds a batch stand to each rival's."""
+    """Return the ratio of ADF-R's mean seconds per batch to each rival's."""
     ours = run.mean("seconds", OURS)
     ratios = [f"{ours / run.mean('seconds', rival):.2f} times those of {TITLES[rival]}" for rival in WINDOWS]
     return f"Seconds: ADF-R needs {ours:.3f} a batch, {_list(ratios)}."

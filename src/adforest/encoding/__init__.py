@@ -1,4 +1,4 @@
-"""Tables in: samples become matrices of numbers, labels become codes, and both grow with what arrives later."""
+"""Encoding of tables and labels: samples become matrices, labels become codes; later batches may add new ones."""
 
 from adforest.encoding.categories import EncodingRules
 from adforest.encoding.encoder import TableEncoder

@@ -29,7 +29,7 @@ INFREQUENT = "(infrequent)"  # what the code of infrequent values is called wher
 
 @dataclass(frozen=True, slots=True)
 class EncodingRules:
-    """What a model lets its encoder do; the names are those of the parameters of the classifiers.
+    """Rules of an encoder, named as the parameters of the classifiers.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class EncodingRules:
     max_categories, min_frequency
         Which values are grouped as infrequent, as in scikit-learn's OneHotEncoder.
     reuses_codes : bool
-        Whether the model can forget what a code meant, so that another value may have it.
+        Whether the model can forget the category of a code, so that another one may have it.
     adds_rates : bool
         Whether class rates of categories are columns of their own, see `adforest.encoding.rates`.
     """
@@ -78,7 +78,7 @@ class Categories:
     count, last_batch : int64, int32 (n_values,)
         Samples with the value, and the last batch that had one.
     coded_as : float64 (n_values + 2,)
-        What the value is translated to: its own code or that of infrequent values. The last but one is for values not
+        Code of the value: its own or that of infrequent values. The last but one is for values not
         known: the code of infrequent values where they are grouped, otherwise NaN. The last is for missing values: NaN.
     n_codes : int
         Codes assigned so far; some may be free again.
@@ -107,7 +107,7 @@ class Categories:
 
     @property
     def kind_alone(self) -> Categories:
-        """The first value alone, which is enough to tell whether a column holds the same kind."""
+        """The first value alone, which is enough to compare the types of columns."""
         first = dict.fromkeys(list(self.index_of)[:1], 0)
         return replace(Categories.none(), index_of=first)
 
@@ -128,14 +128,14 @@ class Categories:
         return values
 
     def translate(self, column: Column, where: str) -> Float64Array:
-        """Return what the samples of a column are translated to, each distinct value looked up once; NaN if missing."""
+        """Return the codes of the samples of a column, each distinct value looked up once; NaN if missing."""
         coded = self.coded(column, where)
         indices = [self.index_of.get(value, -2) for value in coded.values]
         translated: Float64Array = self.coded_as[[*indices, -1]][coded.codes]
         return translated
 
     def regroups(self, before: Categories, values: Sequence[Value]) -> bool:
-        """Return whether some values mean another code than before, of those that answers depend on.
+        """Return whether some values have another code than before, of those that predictions depend on.
 
         A value that was not known is missing to all trees, and so is one whose code they have not seen.
         """

@@ -1,7 +1,7 @@
-"""A column as it arrived, whatever objects it was made of, and what kind it is: as its first values say.
+"""One column of any library, and its type: numbers, dates or categories, by its first values.
 
 Numbers are an array of float64 in which NaN is missing, `Moments` the seconds of dates and durations, `Coded` the
-categories of text and the like. What holds another kind than was learnt is refused.
+categories of text and the like. A column of another type than was learnt is an error.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Coded:
     """A column of categories: sample i holds ``values[codes[i]]``, or nothing where the code is -1.
 
     The values are all text or all floats, distinct, in order of first appearance. Columns of a categorical type are
-    categories because the user said so; others because they hold text.
+    categories because the user listed them; others because they hold text.
     """
 
     codes: NDArray[np.integer[Any]]
@@ -54,7 +54,7 @@ class Moments:
     ----------
     seconds : float64 (n,)
     kind : {"dates", "dates with a time zone", "durations"}
-        They do not mix: what is a date here may be another hour there.
+        They do not mix: the same date may be another hour in another zone.
     dtype : str
         Type of the input, for errors.
     """
@@ -202,7 +202,7 @@ def not_a_number(where: str, kind: str, cause: str = "") -> InputTypeError:
 
 
 def kind_of(column: Column, where: str, *, takes_text: bool) -> str:
-    """Return what kind a column is by its values, "undecided" if all are missing.
+    """Return the type of a column by its values, "undecided" if all are missing.
 
     Where the user listed the categorical columns and this is not among them, text is refused and categories that are
     numbers count as numbers.

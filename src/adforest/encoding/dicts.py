@@ -1,6 +1,6 @@
-"""Samples as dicts of features: each is checked when it comes, and many become a table.
+"""Samples as dicts of features: each is checked when it arrives, and many become a table.
 
-A feature that a sample lacks is missing in it. What a feature holds is fixed by its first value: numbers, text, dates
+A feature that a sample lacks is missing in it. The type of a feature is fixed by its first value: numbers, text, dates
 or durations; a sample that does not fit is refused before it is taken, so that those taken always make a table.
 """
 
@@ -27,7 +27,7 @@ SOURCE = source_of(None)
 
 
 def known_kinds(encoder: TableEncoder) -> dict[Hashable, str]:
-    """Return what each feature learnt holds; those without a value so far are left out."""
+    """Return the type of each feature learnt; those without a value so far are left out."""
     names = encoder.names or ()
     kinds: dict[Hashable, str] = {}
     for name, kind, known in zip(names, encoder.kinds, encoder.categories, strict=True):
@@ -40,14 +40,14 @@ def known_kinds(encoder: TableEncoder) -> dict[Hashable, str]:
 
 
 def new_kinds(sample: Mapping[Hashable, Any], known: Mapping[Hashable, str]) -> dict[Hashable, str]:
-    """Return what features hold that had no value before, or raise if a value or a name does not fit.
+    """Return the types of features that had no value before, or raise if a value or a name is invalid.
 
     Parameters
     ----------
     sample : mapping
         By feature its value.
     known : mapping
-        By feature what it holds.
+        Type by feature.
     """
     new: dict[Hashable, str] = {}
     for name, value in sample.items():
@@ -68,7 +68,7 @@ def new_kinds(sample: Mapping[Hashable, Any], known: Mapping[Hashable, str]) -> 
 
 
 def _kind_of(value: Any, name: Hashable) -> str | None:
-    """Return what an object is that is no plain number or text, None if it is missing."""
+    """Return the type of an object other than a plain number or text, None if it is missing."""
     column = object_column([value], f"feature {name!r} of this sample")
     if is_empty(column):
         return None
@@ -110,7 +110,7 @@ def sorted_names(names: Iterable[Hashable]) -> list[Hashable]:
 
 
 def table_of_dicts(samples: Sequence[Mapping[Hashable, Any]], names: Names) -> Table:
-    """Return samples as a table with some columns; what a sample lacks is missing."""
+    """Return samples as a table with some columns; features that a sample lacks are missing."""
     content = [
         object_column([sample.get(name, nan) for sample in samples], f"column {name!r} of {SOURCE}") for name in names
     ]

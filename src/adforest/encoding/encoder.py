@@ -1,4 +1,4 @@
-"""What a fitted model knows of its tables: names, kinds and categories of the columns.
+"""Encoder of the tables of a fitted model: names, types and categories of the columns.
 
 Codes are given in order of arrival and keep their meaning, so that a tree grown on an early batch reads a later one
 rightly. Everything here is immutable: learning a batch returns a new encoder, and a batch that fails leaves the old one
@@ -39,8 +39,8 @@ class TableEncoder:
     """Translates tables to float64 matrices, the same way for every batch of a model.
 
     Numerical columns keep their numbers, dates and durations are seconds, categorical columns hold codes in order of
-    arrival; NaN is missing. A column whose values have all been missing is undecided: its first values say what it is.
-    Behind them all are the class rates of categories, where these are counted and of use.
+    arrival; NaN is missing. A column whose values have all been missing is undecided: its first values determine its
+    type. Behind them all are the class rates of categories, where these are counted and of use.
 
     Attributes
     ----------
@@ -49,18 +49,18 @@ class TableEncoder:
     kinds : tuple of str
         One a column: "numbers", "dates", "dates with a time zone", "durations", "categories" or "undecided".
     categories : tuple of Categories or None
-        One a column; None for what is not categorical.
+        One per column; None for columns that are not categorical.
     takes_text : bool
         Whether undecided and added columns may turn out to be categorical: not where the user listed which ones are.
     estimator_name : str
-        What errors and warnings call the model.
+        Name of the model in errors and warnings.
     recycled_codes : dict of int to int32 arrays
-        By column: codes that the last batch took from values not seen for long. Whoever reuses codes must forget what
-        they meant.
+        By column: codes that the last batch took from values not seen for long. The state must forget their former
+        categories.
     warned_of : frozenset of int
-        Columns that were said to identify samples, or to hold text that reads as something else.
+        Columns that a warning was about, as identifying samples or holding text that is something else.
     rates : dict of int to CategoryRates
-        By categorical column: what was counted of the batches so far.
+        By categorical column: counts of the batches so far.
     rate_columns : tuple of (int, int)
         The last columns of the matrix, in the order in which they were added: a column, and which of its rates.
     n_added : int
@@ -125,7 +125,7 @@ class TableEncoder:
     def category_values(self, position: int) -> list[Value | None]:
         """Return the categories of one column in order of their codes; none for a numerical column.
 
-        None stands for a code that is free.
+        None is a free code.
         """
         known = self.categories[position]
         return [] if known is None else known.by_code()
@@ -142,9 +142,9 @@ class TableEncoder:
             Which columns are categorical: those that hold text or have a categorical dtype, none, or the ones listed
             by mask, position or name.
         source : str
-            What errors call the samples: "batch 1".
+            Name of the samples in errors: "batch 1".
         estimator_name : str
-            What errors and warnings call the model.
+            Name of the model in errors and warnings.
         """
         table = read_table(X, source, estimator_name)
         listed = listed_columns(categorical_features, table)
@@ -212,7 +212,7 @@ class TableEncoder:
         return index
 
     def by_feature(self, added: Float64Array, axis: int = 0) -> Float64Array:
-        """Return what columns of matrices add to something by column of tables: rates count for their column."""
+        """Return sums over columns of matrices by column of tables: rates count for their column."""
         if not self.rate_columns:
             return added
         moved = np.moveaxis(added, axis, 0)
@@ -247,12 +247,12 @@ class TableEncoder:
         return None if np.isinf(matrix).any() else matrix
 
     def _matched(self, X: Any, source: str, column_changes: str | None, *, adds: bool) -> tuple[Table, str | None]:
-        """Return a table with its columns in the order learnt, added ones behind them, and what to warn of."""
+        """Return a table with its columns in the order learnt, added ones behind them, and warnings."""
         table = read_table(X, source, self.estimator_name)
         return match_columns(table, self.names, self.n_features, self.estimator_name, column_changes, adds=adds)
 
     def read(self, X: Any, source: str, column_changes: str | None) -> tuple[Table | Float64Array, str | None]:
-        """Return a later batch, or a part of one, and what to warn of.
+        """Return a later batch, or a part of one, and warnings.
 
         An array that holds nothing to be learnt is returned as the matrix that it is.
         """
@@ -261,7 +261,7 @@ class TableEncoder:
         return self._matched(X, source, column_changes, adds=True)
 
     def survey(self, table: Table | Float64Array, source: str) -> tuple[Table | Float64Array, TableSurvey]:
-        """Return what there is to be learnt of a table that was matched, and the table with what was found on the way.
+        """Return the survey of a table that was matched, and the table with its coded columns.
 
         Raises an error if a column holds another kind than was learnt.
         """
@@ -290,7 +290,7 @@ class TableEncoder:
         return table, TableSurvey(source, table.n_samples, table.names, tuple(columns))
 
     def grown(self, survey: TableSurvey, batch: int, rules: EncodingRules) -> TableEncoder:
-        """Return the encoder that also knows what a survey of a whole batch says, or this one if that is nothing new.
+        """Return the encoder after the survey of a whole batch, or this one if there is nothing new.
 
         Warns of text that reads as numbers, booleans or dates, and of columns that identify samples.
         """
@@ -340,7 +340,7 @@ class TableEncoder:
 
     @property
     def for_surveys(self) -> TableEncoder:
-        """What surveys need to know: names and kinds, and of categories whether they are text."""
+        """Input of surveys: names and types, and of categories whether they are text."""
         categories = tuple(None if known is None else known.kind_alone for known in self.categories)
         return replace(self, categories=categories, recycled_codes={}, rates={}, rate_columns=())
 

@@ -108,7 +108,7 @@ def _read_pandas_like(X: Any, column_label: ColumnLabel) -> Float64Array | list[
 
 
 def _pandas_like_column(series: Any, where: str) -> Column:
-    """Return one column; text and categories are told apart by their own library, which is faster."""
+    """Return one column; distinct text and categories are found by their own library, which is faster."""
     dtype = series.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
         return np.asarray(series.to_numpy(dtype=np.float64))

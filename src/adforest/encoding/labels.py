@@ -132,7 +132,7 @@ def warn_of_many_classes(values: NDArray[Any], n_samples: int, source: str) -> N
     n_samples : int
         How many labels there are.
     source : str
-        What the warning calls the samples: "batch 1".
+        Name of the samples in the warning: "batch 1".
     """
     if n_samples > MIN_JUDGED and len(values) > round(MANY_CLASSES * n_samples):
         shown = ", ".join(map(repr, values[:3].tolist()))
@@ -150,9 +150,9 @@ def merge_values(parts: Sequence[tuple[NDArray[Any], str]], batch: str) -> NDArr
     Parameters
     ----------
     parts : sequence of (ndarray, str)
-        The values of each part, as `distinct_labels` gives them, and what errors call the part.
+        The values of each part, as `distinct_labels` returns them, and its name in errors.
     batch : str
-        What errors call all of them.
+        Name of all of them in errors.
     """
     first, source = parts[0]
     for values, other in parts[1:]:
@@ -180,7 +180,7 @@ def check_same_length(n_samples: int, n_labels: int, source: str | None = None) 
     n_samples, n_labels : int
         How many of each arrived.
     source : str or None, default=None
-        What the error calls the samples: "batch 7".
+        Name of the samples in the error: "batch 7".
 
     Raises
     ------
@@ -196,7 +196,7 @@ def check_same_length(n_samples: int, n_labels: int, source: str | None = None) 
 
 
 def _read_labels(y: Any, source: str) -> NDArray[Any]:
-    """Return labels as a 1-d array of text, integers or booleans, or raise an error that says what they are."""
+    """Return labels as a 1-d array of text, integers or booleans, or raise an error that names their type."""
     if y is None:
         raise InputError(f"{ESTIMATOR_NAME} requires y to be passed, but the target y is None. Pass its labels.")
     labels: NDArray[Any] = np.asarray(y)
@@ -218,7 +218,7 @@ def _read_labels(y: Any, source: str) -> NDArray[Any]:
 
 
 def _read_objects(labels: NDArray[np.object_], source: str) -> NDArray[Any]:
-    """Return text labels as they are, and other objects as the numbers they stand for."""
+    """Return text labels as they are, and other objects as numbers."""
     types = set(map(type, labels.tolist()))
     if types == {str}:
         return labels
@@ -283,7 +283,7 @@ def _integers(values: list[int], source: str) -> NDArray[Any]:
 
 
 def _joined(old: NDArray[Any], new: NDArray[Any], source: str) -> NDArray[Any]:
-    """Return class values, and new ones of the same kind behind them, each exactly what it is.
+    """Return class values followed by new ones of the same type, without loss of precision.
 
     3.0 joins 1 and 2 as 3: where the first classes are integers they stay integers.
     """
@@ -319,7 +319,7 @@ def _check_whole(labels: NDArray[Any], source: str) -> None:
 
 
 def _not_exact(value: int, dtype: str, source: str) -> InputError:
-    """Return the error for integers that a type of floats does not tell apart."""
+    """Return the error for integers that a float type cannot represent exactly."""
     return InputError(
         f"{source} hold {value} as {dtype}, which does not tell it from its neighbours. Pass integers in every "
         "batch, or text."
@@ -348,5 +348,5 @@ def _distinct(labels: NDArray[Any], source: str) -> tuple[NDArray[Any], Int32Arr
 
 
 def _kind(values: NDArray[Any]) -> str:
-    """Return what class values are; no two kinds mix in a model."""
+    """Return the type of class values; a model has one type."""
     return {"U": "text", "O": "text", "b": "booleans"}.get(values.dtype.kind, "numbers")

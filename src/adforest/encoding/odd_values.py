@@ -1,7 +1,7 @@
 """Columns that are numbers but for a few odd values, such as ?, 1,000 or 10%: never silently text.
 
 A text column of a CSV file is nearly numbers if, of its first 1,000 fields that are not missing, nine in ten are
-numbers, or if all are numbers, written numbers (1,000 or 1,5 or 10% or $5), or marks that usually stand for a missing
+numbers, or if all are numbers, written numbers (1,000 or 1,5 or 10% or $5), or marks that usually denote a missing
 value (nothing but punctuation, or a word such as "none"), and not only such marks.
 """
 
@@ -30,7 +30,7 @@ class NumberFormat:
     decimal : str
         The decimal point.
     thousands : str or None
-        What parts thousands.
+        Thousands separator.
     """
 
     decimal: str
@@ -83,12 +83,12 @@ def format_of(values: Sequence[str]) -> NumberFormat:
 
 
 def units_of(values: Sequence[str]) -> list[str]:
-    """Return the signs of currencies and of per cent that stand at some numbers."""
+    """Return the currency and per cent signs at some numbers."""
     return [unit for unit in UNITS if any(unit in value for value in values)]
 
 
 def is_missing_mark(value: str) -> bool:
-    """Return whether a field usually stands for a missing value."""
+    """Return whether a field usually denotes a missing value."""
     return value.strip().casefold() in MISSING or not any(map(str.isalnum, value))
 
 
@@ -121,9 +121,9 @@ def are_nearly_numbers(values: Sequence[str], numbers: NumberFormat, *, is_targe
 def advice(
     values: Sequence[str], column: str, numbers: NumberFormat, *, is_target: bool, is_known: bool = False
 ) -> str:
-    """Return what to do about the odd values of a column, of which the first is named in the error.
+    """Return advice for the error about the odd values of a column, of which it names the first.
 
-    Where earlier batches told that it holds numbers, reading it as text is no way out.
+    Where the column held numbers in earlier batches, it cannot be read as text.
     """
     first, as_text = values[0], f"categorical=[{column!r}]"
     missing = f"na_values=[{first[:60]!r}] if it stands for a missing one"
@@ -147,7 +147,7 @@ def advice(
 
 
 def date_advice(values: Sequence[str], column: str, *, is_known: bool = False) -> str:
-    """Return what to do about the odd values of a column of dates, of which the first is named in the error."""
+    """Return advice for the error about the odd values of a column of dates, of which it names the first."""
     as_text = "" if is_known else f", or categorical=[{column!r}] to read the column as text"
     if is_missing_mark(values[0]):
         return f"Pass na_values=[{values[0]!r}] if that stands for a missing value{as_text}."

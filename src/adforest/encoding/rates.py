@@ -1,7 +1,7 @@
 """Class frequencies of each category of a column, as numbers that trees can split by.
 
 A tree has few samples for each of thousands of names, but the class rates of a name can be counted over the whole
-stream. A sample's rates are those of the batches before its own, so that no label says anything about itself, and
+stream. A sample's rates are those of the batches before its own, so that no label is part of its own rate, and
 it keeps them (see the decision sample 27). Everything here is immutable: counting a batch returns other rates.
 """
 
@@ -76,7 +76,7 @@ class CategoryRates:
         return replace(self, classes=(*self.classes, *new)) if new else self
 
     def after(self, codes: Float64Array, y: Int32Array, n_classes: int) -> CategoryRates:
-        """Return the rates after a batch was counted, each judged by what it said of the batch before that.
+        """Return the rates after a batch was counted, each tested by predicting the batch before it was counted.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class CategoryRates:
         )
 
     def _gains(self) -> tuple[Float64Array, Float64Array]:
-        """Return by code and class what a sample gains that is of the class, and one that is not."""
+        """Return by code and class the gain of a sample of the class, and of one that is not."""
         rate, prior = self._rates()
         return np.log(rate / prior), np.log((1 - rate) / (1 - prior))
 

@@ -1,4 +1,4 @@
-"""From codes back to what people read: a matrix becomes a table again, numbers and names become text."""
+"""Decoding: a matrix becomes a table again, numbers and names become text."""
 
 from __future__ import annotations
 
@@ -90,5 +90,5 @@ def write_value(value: object) -> str:
 
 
 def write_column(names: Sequence[object] | NDArray[Any] | None, position: int) -> str:
-    """Return what a column is called, by position where it has no name."""
+    """Return the name of a column, by position where it has none."""
     return f"x[{position}]" if names is None else write_value(names[position])

@@ -1,4 +1,4 @@
-"""What some samples of a batch hold, column by column: enough to learn names, kinds and categories from.
+"""Survey of some samples of a batch: names, types and categories of the columns.
 
 A survey is small, can be made of any part of a batch, and those of several parts merge into that of all their samples.
 Merging them one by one or in groups, in the order of the parts, gives the same.
@@ -29,7 +29,7 @@ MAX_MERGED = 5_000_000  # distinct values of a column in several partitions; a c
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnSurvey:
-    """What a column holds that is categorical, or whose kind is not known yet.
+    """Survey of a column that is categorical, or whose type is not known yet.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class ColumnSurvey:
     values, counts : sequence of text or of floats, int64
         Of categories: the distinct values in order of first appearance, and samples with each.
     is_categorical_type : bool
-        Whether they are categories because the type of the column says so.
+        Whether they are categories because of the type of the column.
     """
 
     holds: str
@@ -67,34 +67,34 @@ class ColumnSurvey:
 
     @property
     def texts(self) -> Sequence[str]:
-        """The distinct values of a text column; none if they are categories because the user said so."""
+        """The distinct values of a text column; none if the user listed it as categorical."""
         return (
             () if self.holds != TEXT or self.is_categorical_type else [str(value) for value in self.values[:N_JUDGED]]
         )
 
     @property
     def kind(self) -> str:
-        """What kind the column is, if nothing else is known of it."""
+        """Type of the column, if nothing else is known of it."""
         return {TEXT: CATEGORIES, CODED_NUMBERS: CATEGORIES, NOTHING: UNDECIDED}.get(self.holds, self.holds)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableSurvey:
-    """What some samples of a batch hold.
+    """Survey of some samples of a batch.
 
     Attributes
     ----------
     source : str
-        What errors call them: "batch 7", "partition 3 of batch 7".
+        Their name in errors: "batch 7", "partition 3 of batch 7".
     n_samples : int
     names : tuple or None
         Of the columns: those learnt before, in their order, and behind them those that were added.
     columns : tuple of ColumnSurvey or None
-        One a column, None where there is nothing to be noted: what is there was learnt before.
+        One per column, None for columns without anything new.
     start : TableEncoder or None
         Of a first batch: the encoder that knows names and listed columns only.
     warning : str or None
-        What to warn of.
+        Warnings.
     """
 
     source: str
@@ -156,7 +156,7 @@ def _shown_names(survey: TableSurvey) -> str:
 
 
 def _arranged(survey: TableSurvey, names: Names | None) -> Sequence[ColumnSurvey | None]:
-    """Return what is noted of the columns in another order; nothing of those that a part lacks."""
+    """Return the surveys of the columns in another order; None for those that a part lacks."""
     if survey.names == names:
         return survey.columns
     found = dict(zip(survey.names or (), survey.columns, strict=True))
@@ -181,7 +181,7 @@ def _merged_start(surveys: Sequence[TableSurvey], names: Names | None) -> TableE
 
 
 def _merge_columns(columns: Sequence[ColumnSurvey | None], names: Names | None, position: int) -> ColumnSurvey | None:
-    """Return what a column holds in all parts, or raise if they hold different kinds."""
+    """Return the survey of a column over all parts, or raise if their types differ."""
     noted = [column for column in columns if column is not None]
     holding = [column for column in noted if column.holds != NOTHING]
     if len(holding) < 2:

@@ -33,10 +33,10 @@ SMALLEST_WEIGHT = 1e-100  # so is what they are divided by; a weight below it is
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """A table as it arrived: its columns, or one matrix if all of them are numbers, and what to call it in errors.
+    """A table as it was given: its columns, or one matrix if all of them are numbers, and its name in errors.
 
     The names of a data frame's columns are text, integers or tuples (pandas' MultiIndex); arrays have none. The
-    library is that of a data frame: "pandas" for what is like it, "polars", "pyarrow", ...
+    library is that of a data frame: "pandas", also for libraries like it, "polars", "pyarrow", ...
     """
 
     n_samples: int
@@ -69,14 +69,14 @@ def source_of(batch: int | None, part: int | None = None) -> str:
 
 
 def read_table(X: Any, source: str, estimator_name: str) -> Table:
-    """Return the input as a `Table`, or raise an error that says why it is none.
+    """Return the input as a `Table`, or raise an error with the reason why it is none.
 
     Parameters
     ----------
     X : array-like, data frame or Table
         The samples.
     source : str
-        What errors call it, see `source_of`.
+        Its name in errors, see `source_of`.
     estimator_name : str
         Class name of the estimator, for errors in scikit-learn's words.
     """
@@ -194,7 +194,7 @@ def _array_columns(array: NDArray[Any], column_label: ColumnLabel) -> Float64Arr
 def match_columns(
     table: Table, learnt: Names | None, n_learnt: int, estimator_name: str, changes: str | None, *, adds: bool
 ) -> tuple[Table, str | None]:
-    """Return a table with its columns in the order learnt, and what to warn of, if anything.
+    """Return a table with its columns in the order learnt, and warnings, if any.
 
     Raises an error if they are not the columns learnt.
 
@@ -290,7 +290,7 @@ def read_weights(given: Any, n_samples: int, source: str) -> Float64Array | None
     n_samples : int
         How many samples arrived.
     source : str
-        What errors call the samples: "batch 7".
+        Name of the samples in errors: "batch 7".
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Text columns that read as numbers, booleans or dates: never silently categories.
 
-What is a number is decided by the rules by which CSV files are read, see `odd_values`. Of a column, 1,000 distinct
+Numbers are recognised as in CSV files, see `odd_values`. Of a column, 1,000 distinct
 values are looked at, once: when its kind is decided.
 """
 
@@ -29,14 +29,14 @@ N_SHOWN, LONGEST_SHOWN = 3, 30
 
 
 class Reading(NamedTuple):
-    """What the values of a text column read as, and the pandas expression that makes them so."""
+    """Type that the values of a text column can be read as, and the pandas expression that converts them."""
 
     kind: str
     cure: str
 
 
 def read_as(values: Sequence[str], column: str) -> Reading | None:
-    """Return what a text column reads as, None if its values are but names.
+    """Return the type that a text column can be read as, None if its values are only names.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def read_as(values: Sequence[str], column: str) -> Reading | None:
 
 
 def warning_of(values: Sequence[str], where: str, column: str) -> str | None:
-    """Return what to say of a text column that is learnt as categories, None if there is nothing to say.
+    """Return the warning about a text column that is learnt as categories, None if there is none.
 
     Parameters
     ----------

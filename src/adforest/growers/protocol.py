@@ -74,8 +74,8 @@ class Grower(Protocol):
             For each tree its index in a systematic base forest, by default the first ones. Such a forest has a certain
             tree for every index, and none where the data offer no more; to others all are alike.
         always_in_bag : bool (n_classes,), optional
-            Classes of which every bootstrap sample holds all samples. What is out of the bag of a tree built with such
-            classes cannot be told from its seed alone.
+            Classes of which every bootstrap sample holds all samples. The out-of-bag samples of a tree built with such
+            classes do not follow from its seed alone.
         route_oob_from : int
             Samples out of a tree's bag are sent to their leaves from this position on; those before have the leaf -1.
         """

@@ -86,7 +86,7 @@ class RandomForestGrower:
     params: GrowthParams
 
     def favouring(self, trees: Iterable[Tree], n_categories: Int32Array) -> "RandomForestGrower":
-        """Return the grower that draws features more often the more the cuts of some trees gain from them.
+        """Return the grower that draws features by their importance in some trees.
 
         Each tree counts the same. The grower is as it was where nodes try enough features for each to have its turn.
         """

@@ -86,7 +86,7 @@ class Cluster:
     ) -> list[Any]:
         """Return ``work(shared, *part)`` for each part, in their order, with shared data that a function sends.
 
-        Errors name the part they come from.
+        Errors name the part.
         """
 
         def run() -> list[Any]:

@@ -12,12 +12,12 @@ from adforest.encoding.tables import LARGEST_WEIGHT, SMALLEST_WEIGHT
 
 
 class WaitingSamples:
-    """Samples with labels and weights; each is checked when it comes, so that together they always make a batch.
+    """Samples with labels and weights; each is checked when it is added, so that they always make a valid batch.
 
     Parameters
     ----------
     categorical : tuple of names, or None
-        The only features that may hold text; None lets all of them.
+        The only features that may hold text; None: all.
     max_wait : float or None
         Seconds after which the first of them is due. The clock is not read if it is None.
 

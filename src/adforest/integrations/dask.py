@@ -123,7 +123,7 @@ class DaskAdaptiveDecisionForestClassifier(ClusterClassifier):
             return self._learn_batch(getattr(self, "_model", None), X, y, classes, sample_weight)
 
     def _learn_batch(self, before: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
-        """Let a local classifier learn a batch, local or distributed, and take over its model."""
+        """Learn a batch, local or distributed, with a local classifier, and take over its model."""
         local, cluster = self._local(), Cluster(self._cluster_client())
         with building_on(cluster):
             is_here = not are_delayed(X)

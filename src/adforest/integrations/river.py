@@ -1,4 +1,4 @@
-"""The Adaptive Decision Forest as one of River's classifiers: samples come one at a time, as dicts.
+"""The Adaptive Decision Forest as one of River's classifiers: samples are learnt one at a time, as dicts.
 
 Needs ``pip install 'adforest[river]'``.
 """
@@ -66,8 +66,8 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         Number of samples that are learnt together. Predictions use the last labels after batches of fewer than 100.
     max_wait
         Seconds, or a timedelta, after which collected samples are learnt even if they are fewer than ``batch_size``;
-        None sets no limit. The clock is `time.time`, and it is read whenever a sample is learnt: while none comes,
-        nothing happens. `learn_waiting` learns them at once.
+        None sets no limit. The clock is `time.time`, and it is read whenever a sample is learnt: without a
+        sample, nothing happens. `learn_waiting` learns them at once.
     base_forest
     splitting
     drift_threshold
@@ -101,7 +101,7 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
     ``predict_one`` returns None. Classes that no batch had yet have a probability of 0.
 
     The kind of a feature is decided by its first value: numbers, text, dates or durations. An invalid sample or label
-    is refused when it comes, and the model stays as it was. ``learn_many`` learns a data frame as
+    is refused at once, and the model stays as it was. ``learn_many`` learns a data frame as
     one batch; with a ``batch_size`` of more than 1 it does what ``learn_one`` does sample by sample, but faster. If it
     fails, none of its samples is learnt.
 

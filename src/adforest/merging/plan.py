@@ -165,11 +165,11 @@ def plan_batch(
     Parameters
     ----------
     rules : BatchRules
-        With all that the encoder learnt before.
+        With the encoder of earlier batches.
     survey : Survey
         Of all parts.
     labels : LabelTable or None
-        What was learnt before; None for a first batch.
+        The class values of earlier batches; None for a first batch.
     n_before : int
         Samples learnt before.
     classes : array-like, optional

@@ -82,7 +82,7 @@ class Guard:
     app : App
     rules : AccessRules
     port : int
-        Part of the cookie's name, since cookies do not tell ports of a machine apart.
+        Part of the cookie's name, since cookies are shared by all ports of a machine.
     """
 
     app: App
@@ -144,7 +144,7 @@ class Guard:
 
 
 def _single(request: HTTPConnection, name: str) -> str:
-    """Return the value of a header that comes once, empty if it is not there or comes more than once."""
+    """Return the value of a header, empty unless the request has it exactly once."""
     found = request.headers.getlist(name)
     return found[0] if len(found) == 1 else ""
 

@@ -167,7 +167,7 @@ def _range_label(place: int, texts: list[str]) -> str:
 
 
 def _texts(bounds: list[float], kind: str) -> list[str]:
-    """Return bounds as they are written, with as many digits as tell neighbours apart."""
+    """Return bounds as text, with enough digits to distinguish neighbours."""
     if kind in (DATES, ZONED_DATES) and abs(bounds[0]) < 2**40 and abs(bounds[-1]) < 2**40:
         moments = np.round(bounds).astype(np.int64).astype("M8[s]")
         by_day = (np.diff(bounds) >= 86_400).all()

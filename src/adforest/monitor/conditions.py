@@ -18,7 +18,7 @@ MOST_CATEGORIES = 8  # named in one condition
 
 
 class Condition(NamedTuple):
-    """What is true of the samples that go left, and of those that go right."""
+    """Conditions of the samples that go left, and of those that go right."""
 
     left: str
     right: str
@@ -31,12 +31,12 @@ class Conditions:
     ----------
     tree : Tree
     encoder : TableEncoder
-        Knows what columns and categories are called.
+        Has the names of columns and categories.
     classes : ndarray
         Class values by code, for splits on class rates of categories.
     samples : float64 (n, m)
         Samples in memory. Thresholds are written so that they separate these as the tree does, and the side of missing
-        values is told for columns in which one of them lacks its value.
+        values is given for columns in which one of them lacks its value.
     """
 
     def __init__(self, tree: Tree, encoder: TableEncoder, classes: AnyArray, samples: Float64Array) -> None:
@@ -48,7 +48,7 @@ class Conditions:
         self._thresholds = cache(self._sorted_thresholds)
 
     def condition(self, node: int) -> Condition:
-        """Return what an inner node asks."""
+        """Return the condition of an inner node."""
         threshold, _, split = self._tree.nodes[node].tolist()
         feature, missing_left = split >> 2, bool(split & MISSING_LEFT)
         read = self._by_categories if split & CATEGORICAL else self._by_threshold
@@ -62,7 +62,7 @@ class Conditions:
         return Condition(f"{name} {sides[0]}", f"{name} {sides[1]}")
 
     def _name(self, feature: int) -> str:
-        """Return what a column is called: a rate by its class and the column whose categories have it."""
+        """Return the name of a column: for a rate, its class and the column of its categories."""
         encoder, rate = self._encoder, feature - self._encoder.n_features
         if rate < 0:
             return write_column(encoder.feature_names, feature)

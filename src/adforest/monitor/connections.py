@@ -1,4 +1,4 @@
-"""Connections of the monitor: so many at once, none that sends no whole request or does not read what is answered."""
+"""Limits on connections of the monitor: how many at once, and how long a request or a response may take."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def max_connections() -> int:
 
 
 class Bounded(Protocol):
-    """What one of uvicorn's protocols needs besides to end connections that are too many or stand still.
+    """Addition to uvicorn's protocols that ends connections that are too many or idle.
 
     Attributes
     ----------
     limit : int
         Connections at once; of more, the one ends that has been without a request for longest.
     head_seconds : float
-        Within which the head of a request must have come.
+        Within which the head of a request must be received.
     send_seconds : float
         Within which a client must read on.
     """
@@ -62,7 +62,7 @@ class Bounded(Protocol):
         self._await_head()
 
     def data_received(self, data: bytes) -> None:
-        """Take some bytes; the head of a request must be whole in time, and its answer be read."""
+        """Receive some bytes; the head of a request must be complete in time, and the response be read."""
         super().data_received(data)
         if self.cycle is None or self.cycle.response_complete:
             self._await_head()

@@ -95,7 +95,7 @@ def draw_tree(
 
 
 class _Layout(NamedTuple):
-    """Where nodes are, and how much room they need.
+    """Positions of the nodes, and the size of the drawing.
 
     From the top down, leaves are 1 apart along x and levels 1 apart along y. From left to right, leaves are 1 apart
     along y, and x counts characters.
@@ -130,7 +130,7 @@ class _Layout(NamedTuple):
 
 
 def _lines(view: NodeView, *, sideways: bool) -> list[str]:
-    """Return what is written into a node, without its tag."""
+    """Return the text of a node, without its tag."""
     if view.condition is not None:
         lines = [view.condition.left.replace("<=", "≤") + "?"]
     else:
@@ -168,7 +168,7 @@ def _new_axes(layout: _Layout) -> Axes:
 
 
 def _draw_edges(ax: Axes, views: list[NodeView], layout: _Layout, size: float) -> None:
-    """Draw the lines between nodes, and say at the root which one means yes."""
+    """Draw the lines between nodes, labelled yes and no at the root."""
     for place in range(1, len(views)):
         ends = [views[place].parent, place]
         (x_above, x), (y_above, y) = layout.x[ends], layout.y[ends]

@@ -122,7 +122,7 @@ class Calibration:
 
 
 class Record(NamedTuple):
-    """Estimates along the stream: the current calibration, and by step what had been expected."""
+    """Estimates along the stream: the current calibration, and the expected accuracy by step."""
 
     calibration: Calibration
     steps: list[Step]

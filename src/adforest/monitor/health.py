@@ -66,7 +66,7 @@ class Health:
     level : {"ok", "warning", "critical"}
         The worst level of all findings.
     reason : str
-        One sentence: that of the first finding, or what was checked if there is none.
+        One sentence: that of the first finding, or the checks made if there is none.
     findings : tuple of Finding
         Worst first.
     """
@@ -134,7 +134,7 @@ def health_of(
     reports : sequence of BatchReport
         Those that are kept in full.
     steps : sequence of Step
-        What they say of the vote.
+        Their metrics of the vote.
     columns, classes
         As they are shown.
     """

@@ -119,7 +119,7 @@ def _made(
 
 
 def make_config(app: Any, protocol: type, drain_seconds: int, **more: Any) -> Any:
-    """Return how uvicorn is run: quietly, without what nothing here needs."""
+    """Return the configuration of uvicorn: without logs and unused features."""
     import uvicorn
 
     return uvicorn.Config(

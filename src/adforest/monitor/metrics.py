@@ -152,5 +152,5 @@ def metrics_text(models: Mapping[str, tuple[Figures, Status]]) -> str:
 
 
 def _escaped(label: str) -> str:
-    """Return the value of a label as it stands between quotes."""
+    """Return the value of a label, escaped for quotes."""
     return label.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").encode("utf-8", "replace").decode()

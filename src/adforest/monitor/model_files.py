@@ -34,7 +34,7 @@ class LoadedModel:
     changed : float
         When the file was written, in seconds since 1970.
     problem : str
-        Why the file as it is now could not be read, empty if this is what it holds.
+        Why the current file could not be read, empty if this is its model.
     """
 
     name: str
@@ -79,7 +79,7 @@ class ModelFiles:
         return self.path if self.is_folder else self.path.parent
 
     def versions(self) -> dict[str, str]:
-        """Return what tells the content of each file from that before it was replaced, by name, sorted."""
+        """Return a stamp of each file that changes when it is replaced, by name, sorted."""
         found = {}
         for name, path in sorted(self._paths().items()):
             with suppress(OSError):  # it has just been taken away
@@ -129,7 +129,7 @@ class ModelFiles:
             return found
 
     def version_with_challenger(self, name: str) -> str:
-        """Return what changes with a model or its challenger."""
+        """Return a stamp that changes with a model or its challenger."""
         paths = (self._path(name), _inside(self.folder.resolve(), challenger_path(name).name))
         return "+".join(_version(path.stat()) for path in paths if path is not None and path.exists()) or "none"
 
@@ -182,5 +182,5 @@ def _with_problem(before: LoadedModel, problem: str) -> LoadedModel:
 
 
 def _version(status: os.stat_result) -> str:
-    """Return what tells one content of a file from another without reading it."""
+    """Return size, time and inode of a file, to notice a change without reading it."""
     return f"{status.st_ino:x}-{status.st_mtime_ns:x}-{status.st_size:x}"

@@ -107,7 +107,7 @@ class EventView:
 
 @dataclass(frozen=True, slots=True)
 class ClassView:
-    """A class: since when it is known, whether it still comes, and how much memory keeps of it.
+    """A class: since when it is known, whether it is still seen, and its samples in memory.
 
     Attributes
     ----------
@@ -115,13 +115,13 @@ class ClassView:
         As it is written.
     status : {"present", "new", "gone", "returned", "declared"}
         "new": first seen in the last batches, and not in the first one. "gone": by its share until then, seven or more
-        of the samples since would have been of it. "returned": was gone and has come again in the last batches.
+        of the samples since would have been of it. "returned": was gone and was seen again in the last batches.
         "declared": announced, but not seen yet.
     first_batch, last_batch : int or None
     n_samples : int
         Samples ever seen.
     n_returns : int
-        How often it came again after it was gone.
+        How often it returned after it was gone.
     n_in_memory : int
         Samples kept.
     bytes_in_memory : int

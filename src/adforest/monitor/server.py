@@ -80,7 +80,7 @@ class _Monitor:
         return HTMLResponse(await run_in_threadpool(self._index))
 
     async def model(self, name: str, request: Request) -> Response:
-        """Show a model, with an answer to what was typed in if something was."""
+        """Show a model, with the prediction for the input if there is one."""
         typed = await _typed(request) if request.method == "POST" else None
         asked = _asked(request.query_params, typed)
         return HTMLResponse(await run_in_threadpool(self._page, name, asked))
@@ -129,7 +129,7 @@ class _Monitor:
         return StreamingResponse(events(), media_type="text/event-stream")
 
     def _load(self, name: str) -> LoadedModel:
-        """Return a model, or the answer that there is none."""
+        """Return a model, or the response that there is none."""
         try:
             return self._files.load(name)
         except KeyError:
@@ -142,18 +142,18 @@ class _Monitor:
         return model_page(loaded, asked, has_index=self._files.is_folder, challenger=challenger)
 
     def _index(self) -> str:
-        """Return the page of a folder; what is not read yet follows."""
+        """Return the page of a folder; models that are not read yet are added later."""
         versions, rows = self._summaries.now(PATIENCE)
         return index_page(self._files.path.resolve().name, rows, version=self._version_of(versions))
 
     def _version_of(self, versions: Mapping[str, str]) -> str:
-        """Return what changes with any file, and as summaries are read."""
+        """Return a stamp that changes with any file, and as summaries are read."""
         told = repr((sorted(versions.items()), self._summaries.n_known))
         return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 async def _say_what_is_wrong(request: Request, error: Exception) -> Response:
-    """Return a page that says what is wrong in a sentence."""
+    """Return a page with an error in one sentence."""
     assert isinstance(error, HTTPError)
     page = error_page(str(error.detail), root_from(request.scope["path"]))
     return HTMLResponse(page, status_code=error.status_code, headers=error.headers)
@@ -176,7 +176,7 @@ async def _typed(request: Request) -> dict[str, str]:
 
 
 def _asked(query: Mapping[str, str], typed: dict[str, str] | None) -> Asked:
-    """Return what the reader chose to see; what makes no sense is as if it had not been asked."""
+    """Return the choices in a request; invalid ones are ignored."""
     span = _whole(query, "last")
     tree: dict[str, Any] = {name: _whole(query, name) for name in ("tree", "node", "depth")}
     chosen = TreeChoice(query.get("forest", ""), **{name: value for name, value in tree.items() if value is not None})

@@ -1,4 +1,4 @@
-"""Summaries of the models of a folder, read in the background, so that a page of many models comes at once."""
+"""Summaries of the models of a folder, read in the background, so that a page of many models is shown at once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Summaries:
         self._is_reading = False
 
     def now(self, patience: float) -> tuple[dict[str, str], list[tuple[str, ModelSummary | str | None]]]:
-        """Return the version of each file, and what is said of it: None for one that is still to be read.
+        """Return the version of each file, and its summary: None for one that is still to be read.
 
         Parameters
         ----------
@@ -53,7 +53,7 @@ class Summaries:
         return [name for name, version in versions.items() if self._known.get(name, ("",))[0] != version]
 
     def _read_all(self) -> None:
-        """Read what is not read, until nothing is left."""
+        """Read files until all are read."""
         try:
             while names := self._unread(versions := self._files.versions()):
                 for name in names:

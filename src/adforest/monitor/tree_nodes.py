@@ -33,14 +33,14 @@ class NodeView:
     Attributes
     ----------
     number : int
-        Its place among the tree's nodes.
+        Its index among the tree's nodes.
     parent : int
-        Place of the node above in the list of views, -1 for the root.
+        Index of the node above in the list of views, -1 for the root.
     is_left : bool
         Whether the condition of its parent is true for its samples.
     depth : int
     condition : Condition or None
-        What it asks; None for a leaf and where the view ends.
+        Its condition; None for a leaf and where the view ends.
     counts : tuple of (str, float)
         Weight by class, largest first: of a leaf, or of all leaves below where the view ends.
     klass : int
@@ -50,7 +50,7 @@ class NodeView:
     n_new_below : int
         How many of these the latest batch made.
     batch : int
-        The batch that made it what it is.
+        The batch that made it.
     cause : int
         Why, see `adforest.forest.tree.CAUSES`.
     is_news : bool
@@ -85,7 +85,7 @@ class NodeView:
 
     @property
     def below(self) -> str:
-        """What is left out below the node."""
+        """Note on the nodes left out below the node."""
         return f"... {self.n_below:,} nodes below" if self.n_below else ""
 
     def counted(self, most: int | None = None) -> list[str]:
@@ -107,7 +107,7 @@ def view_tree(model: Any, forest: str, tree: int, max_depth: int | None, root: i
     max_depth : int or None
         Where the view ends.
     root : int, default=0
-        The node where it begins.
+        The root of the view.
     """
     if max_depth is not None and (not isinstance(max_depth, (int, np.integer)) or max_depth < 0):
         raise ValueError(f"max_depth is {max_depth!r}; expected an integer from 0 on, or None for the whole tree")
@@ -156,7 +156,7 @@ def leaf_positions(views: Sequence[NodeView]) -> list[float]:
 
 
 def view_path(model: Any, forest: str, tree: int, node: int) -> list[tuple[int, str]]:
-    """Return the nodes above one of a tree, the root first: the number of each, and what is true from there on."""
+    """Return the nodes above one of a tree, the root first: the number of each, and the condition that leads on."""
     learnt, found = _open_tree(model, forest, tree)
     classes, samples = learnt.labels.by_arrival, learnt.state.memory.matrix()
     conditions = Conditions(found, learnt.encoder, classes, samples)
@@ -170,7 +170,7 @@ def view_path(model: Any, forest: str, tree: int, node: int) -> list[tuple[int, 
 
 
 def _open_tree(model: Any, forest: str, tree: int) -> tuple[FittedForests, Tree]:
-    """Return what a model has learnt, read once since another thread may swap in the next one, and one of its trees."""
+    """Return the fitted model, read once since another thread may replace it, and one of its trees."""
     if not isinstance(model, BaseADFClassifier):
         kinds = "AdaptiveDecisionForestClassifier or PaperADFClassifier"
         raise TypeError(f"got {type(model).__name__}; expected a fitted {kinds}")
@@ -187,7 +187,7 @@ def _open_tree(model: Any, forest: str, tree: int) -> tuple[FittedForests, Tree]
 
 
 def _checked_node(tree: Tree, node: int) -> int:
-    """Return the number of a node, or say which there are."""
+    """Return the number of a node, or raise an error with the range."""
     if not 0 <= node < len(tree.nodes):
         raise IndexError(f"node is {node}, but the tree has nodes 0 to {len(tree.nodes) - 1}. Choose one of them.")
     return node
@@ -214,7 +214,7 @@ def _shown_by(tree: Tree, max_depth: int | None, root: int) -> Int64Array:
 
 
 def _walk(tree: Tree, n_below: Int64Array, root: int) -> Iterator[tuple[int, int, bool]]:
-    """Visit the nodes to be shown: number, place of the one above among those visited, and whether it is left of it.
+    """Visit the nodes to be shown: number, index of the one above among those visited, and whether it is left of it.
 
     A stack of our own, since trees may be deeper than Python's.
     """

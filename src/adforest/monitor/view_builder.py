@@ -87,7 +87,7 @@ def _seen(estimator: Any) -> Seen:
 
 
 def _timeline(blocks: Sequence[BatchBlock], reports: Sequence[BatchReport], record: Record) -> Timeline:
-    """Return figures over time, a place a block or a batch."""
+    """Return figures over time, one entry per block or batch."""
     places = [*blocks, *(BatchBlock.of(report) for report in reports)]
     expected: dict[int, float] = {}
     for step, said in zip(record.steps, record.expected, strict=True):
@@ -137,7 +137,7 @@ def _series(places: Sequence[BatchBlock], name: str) -> Series:
 
 
 def _events(track: Track, names: list[str]) -> tuple[EventView, ...]:
-    """Return drifts and what became of classes, oldest first; classes of the first batch are no events."""
+    """Return drifts, and new, gone and returned classes, oldest first; classes of the first batch are no events."""
     lives = track.classes
     found = [EventView(batch, "drift sustained") for batch in track.history.sustained]
     found += [EventView(one.batch, "drift temporary") for one in track.history.reports if one.drift == "temporary"]
@@ -194,7 +194,7 @@ def _status(lives: ClassLives, code: int, is_gone: bool, back: int, since: int) 
 
 
 def _sample_bytes(state: State) -> int:
-    """Return what a sample in memory takes."""
+    """Return the bytes of a sample in memory."""
     trees = {id(tree) for one in state.forests.values() if one.forest.leaf_of for tree in one.forest.trees}
     return sample_bytes(state.memory.values.row_bytes, len(trees))
 
@@ -213,7 +213,7 @@ def _memory(seen: Seen) -> MemoryView:
 
 
 def _forests(state: State) -> tuple[ForestView, ...]:
-    """Return the forests as they stand."""
+    """Return the current forests."""
     votes = answering_votes(state)
     views: list[ForestView] = []
     for name in FORESTS:

@@ -148,7 +148,7 @@ def learn_batch(
 def _judge(
     state: VotingState, labelled: LabelledSamples, batch: EncodedBatch, seconds: dict[str, float]
 ) -> tuple[VotingState, dict[str, Any]]:
-    """Let members predict a batch, or a sample of it; return the updated state and their results."""
+    """Predict a batch, or a sample of it, with all members; return the updated state and their results."""
     n_classes, n = batch.samples.n_classes, len(labelled.y)
     drawn = judged_indices(batch.seed, batch.number, n)
     y = labelled.y[drawn]
@@ -185,7 +185,7 @@ def _learn_members(
     rules: RefitRules,
     seconds: dict[str, float],
 ) -> tuple[VotingState, dict[str, str]]:
-    """Let members learn a batch that is in memory already; return the state and the action of each member."""
+    """Learn a batch that is in memory already with all members; return the state and the action of each member."""
     members, memory, action = list(state.members), state.memory, dict.fromkeys(templates, "kept")
     seeds = spawn_seeds([batch.seed], len(members))
     due = [not one.is_refitted or rules.is_due(one, memory) for one in members]

@@ -61,14 +61,12 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
     history_ : list of VotingReport
         Reports of the last 1,000 batches.
 
-    Notes
-    -----
-    Members get input that they can take. Classifiers of adforest learn samples exactly as if they were alone.
-    Pipelines, and classifiers whose tags say that they take categories, get a data frame with the original columns. All
-    others get a matrix: numbers, dates as seconds, categories as codes in order of arrival. Those of scikit-learn's
-    HistGradientBoostingClassifier, LightGBM, XGBoost and CatBoost are told which columns are categories. Missing values
-    are NaN, or the median and -1 for members that cannot take NaN. Refitted members learn encoded classes, as in
-    VotingClassifier; dicts in ``class_weight`` may name them by value.
+    Notes ----- Members get input that they can take. Classifiers of adforest learn samples exactly as if they were
+    alone. Pipelines, and classifiers whose tags say that they take categories, get a data frame with the original
+    columns. All others get a matrix: numbers, dates as seconds, categories as codes in order of arrival. Those of
+    scikit-learn's HistGradientBoostingClassifier, LightGBM, XGBoost and CatBoost get the categorical columns as a
+    parameter. Missing values are NaN, or the median and -1 for members that cannot take NaN. Refitted members learn
+    encoded classes, as in VotingClassifier; dicts in ``class_weight`` may name them by value.
 
     A member that raises, or has not seen a class, is left out of the vote as long as that lasts; reports give the
     reason, and a warning is issued once. A refitted member votes once it was tested on a batch, if a member that learns

@@ -13,8 +13,8 @@ with rate = learning_rate and first the smallest first weight of an expert of th
 Warmuth 1998; `tests/next_batch/test_experts.py` searches all sequences). An expert with a member that cannot predict
 keeps its weight until it can.
 
-A mixture begins with less weight the more of it is refitted members: these were fitted a while ago, on a sample, and
-a drift makes them worse than members that learn every batch.
+The first weight of a mixture is lower the more of it is refitted members: these were fitted a while ago, on a sample,
+and a drift makes them worse than members that learn every batch.
 """
 
 from __future__ import annotations

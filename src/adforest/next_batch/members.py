@@ -1,6 +1,6 @@
 """A member of the vote: a classifier that learns every batch, or is refitted from time to time, and its input.
 
-Its input is samples as they came, as a data frame, or as numbers, whichever it can take.
+Its input is samples as they were given, as a data frame, or as numbers, whichever it can take.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Samples(NamedTuple):
     library : str or None
         Of the data frames; None for arrays.
     table : Table, float64 (n, m) or None
-        As they came, if they are not from memory.
+        As they were given, if they are not from memory.
     """
 
     matrix: Float64Array
@@ -66,7 +66,7 @@ class Samples(NamedTuple):
         return rebuilt_table(self.encoder, self.matrix, self.library) if self.table is None else self.table
 
     def frame(self) -> Any:
-        """Return them as a data frame, which is the same whether they come from memory or not."""
+        """Return them as a data frame, which is the same whether they are from memory or not."""
         return as_frame(rebuilt_table(self.encoder, self.matrix, self.library))
 
 

@@ -40,7 +40,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class ArffFile(TextFile):
-    """An ARFF file, whose header tells the types."""
+    """An ARFF file, whose header has the types."""
 
     bad_lines: BadLines
 
@@ -72,7 +72,7 @@ class ArffFile(TextFile):
                     return
 
     def locate(self, record: int, column: str) -> tuple[str, str]:
-        """Return the place of a record for errors, counted from 0 without bad lines; its fields are not known."""
+        """Return the location of a record for errors, counted from 0 without bad lines; its fields are not known."""
         with self._data() as numbered:
             line, _ = next(islice(self._rows(numbered, BadLines(are_skipped=True)), record, None))
         return self._place(line), ""
@@ -100,7 +100,7 @@ class ArffFile(TextFile):
 
     @cached_property
     def _header(self) -> tuple[list[Attribute], int]:
-        """The attributes, and the number of lines up to the one that says @data."""
+        """The attributes, and the number of lines up to @data."""
         attributes: list[Attribute] = []
         with self.source.open_text() as lines:
             for number, line in enumerate(map(str.strip, lines), start=1):
@@ -117,7 +117,7 @@ class ArffFile(TextFile):
         raise ValueError(f"'{self.path}' has no line that says @data; expected an ARFF header. Correct the file.")
 
     def _attribute(self, line: str, number: int) -> Attribute:
-        """Return what a line of the header declares."""
+        """Return the attribute that a line of the header declares."""
         match = ATTRIBUTE.fullmatch(line)
         name, kind = (_unquoted(match[1]), match[2]) if match else ("", "")
         if kind.startswith("{") and kind.endswith("}") and (values := split_values(kind[1:-1])) is not None:
@@ -159,7 +159,7 @@ class ArffFile(TextFile):
                 bad_lines.meet(partial(self._place, number), len(row), n_values)
 
     def _column(self, attribute: Attribute, column: Column, wanted: Any, lines: Sequence[int]) -> Any:
-        """Return the values of one attribute as an Arrow array: text where text is wanted, else what was declared."""
+        """Return the values of one attribute as an Arrow array: text if text is wanted, otherwise of its type."""
         declared = attribute.values
         if declared is not None and set(column) - declared - {None}:
             what = f"one of the {len(declared)} values declared"
@@ -188,7 +188,7 @@ class ArffFile(TextFile):
         )
 
     def _place(self, number: int) -> str:
-        """Return the place of a line for errors."""
+        """Return the location of a line for errors."""
         return f"line {number} of '{self.path}'"
 
 
@@ -231,7 +231,7 @@ def _unquoted(name: str) -> str:
 
 
 def _unescape(match: re.Match[str]) -> str:
-    """Return the character that a backslash and a letter stand for."""
+    """Return the character of an escape sequence of a backslash and a letter."""
     return ESCAPED.get(match[1], match[1])
 
 
@@ -242,7 +242,7 @@ def _numbers(column: Column, kind: Any) -> Any:
 
 
 def _dates(column: Column) -> Any:
-    """Return text as an Arrow array of dates, as Weka writes them unless told otherwise."""
+    """Return text as an Arrow array of dates, in Weka's default format."""
     return pa.array([None if value is None else datetime.fromisoformat(value) for value in column], DATE)
 
 

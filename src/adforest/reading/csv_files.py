@@ -72,7 +72,7 @@ class CsvFile(TableFile):
     def blocks(self, wanted: Mapping[str, Any], n_samples: int) -> Iterator[Any]:
         """Yield the wanted columns in the types the stream has for them; blocks are bytes here, n_samples is unused.
 
-        Samples before a line or a value that is wrong come before the error.
+        Samples before an invalid line or value are yielded before the error.
         """
         types = {name: self._parsed_as(name, kind) for name, kind in wanted.items()}
         bad: deque[Any] = deque()  # Arrow reads ahead: some belong to blocks still to come
@@ -101,7 +101,7 @@ class CsvFile(TableFile):
                 raise self._refused(odd, n_samples)
 
     def locate(self, record: int, column: str) -> tuple[str, str]:
-        """Return the place of a record for errors, counted from 0 without bad lines, and the text of a field."""
+        """Return the location of a record for errors, counted from 0 without bad lines, and the text of a field."""
         names = self.schema.names
         found = self.reader.row(record, n_fields=len(names))
         if found is None:
@@ -110,7 +110,7 @@ class CsvFile(TableFile):
 
     @cached_property
     def _head(self) -> Head:
-        """What is inferred from the first megabyte, or from all of the file."""
+        """Names and types, inferred from the first megabyte, or from all of the file."""
         if self.reader.is_blank:
             return Head(pa.schema([]), frozenset(), is_empty=True)
         bad: list[Any] = []
@@ -155,7 +155,7 @@ class CsvFile(TableFile):
         return pa.bool_() if is_boolean and plain == pa.float64() else plain
 
     def _blocks(self, types: Types, bad: deque[Any]) -> Iterator[tuple[Any, OddValue | None]]:
-        """Yield blocks; one that holds an odd value is the last, ends before it, and comes with it."""
+        """Yield blocks; one that holds an odd value is the last, ends before it, and is yielded with it."""
         if self.reader.format.numbers.thousands is not None:
             with self._explaining():
                 for block in self.reader.text_blocks(types, bad.append):
@@ -213,7 +213,7 @@ class CsvFile(TableFile):
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:
-        """Turn errors of Arrow into errors that name the file and say what to do."""
+        """Turn errors of Arrow into errors that name the file and give advice."""
         try:
             yield
         except pa.ArrowInvalid as error:

@@ -1,4 +1,4 @@
-"""Read CSV: by Arrow in blocks, as values or as text, and line by line to find the place of an error."""
+"""Read CSV: by Arrow in blocks, as values or as text, and line by line to locate an error."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ class OddValue:
     column : str
         Its column.
     kind : str
-        What Arrow calls what was expected.
+        Arrow's name of the expected type.
     values : tuple of str
-        What it holds, and what the fields of the column that follow in the block hold; empty if they cannot be decoded.
+        Its text, and that of the following fields of the column in the block; empty if they cannot be decoded.
     """
 
     record: int

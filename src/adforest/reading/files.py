@@ -258,14 +258,14 @@ def open_sources(
     na_values: Sequence[str] = (),
     on_bad_lines: str = "error",
 ) -> tuple[list[TableFile], BadLines]:
-    """Return the files of a source and what happens to their bad lines; see `read_batches` for what is not said here.
+    """Return the files of a source, and the handling of their bad lines; for other parameters see `read_batches`.
 
     Parameters
     ----------
     target : str or None
         The column of the classes, if there is one.
     header : str
-        A column that every CSV file has, which tells the delimiter.
+        A column that every CSV file has, to detect the delimiter.
     known : frozenset of str
         Columns whose types are known from earlier batches.
     """
@@ -383,7 +383,7 @@ def _check_size(batch_size: Any) -> None:
 
 
 def _check_text(*, delimiter: Any, decimal: Any, thousands: Any, encoding: Any) -> None:
-    """Raise unless the arguments that are text are what they should be."""
+    """Raise if an argument that is text is invalid."""
     for name, value in (("delimiter", delimiter), ("decimal", decimal), ("thousands", thousands)):
         is_default = value is None and name != "decimal"
         if not is_default and (not isinstance(value, str) or len(value) != 1):

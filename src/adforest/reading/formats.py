@@ -28,7 +28,7 @@ BLOCK_RECORDS = 256  # at least, however many columns there are
 
 
 def open_files(path: Path, encoding: str, csv_format: CsvFormat, bad_lines: BadLines) -> list[TableFile]:
-    """Return the files that a path stands for, by its suffix: one, or the members of a zip archive.
+    """Return the files of a path, by its suffix: one, or the members of a zip archive.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def open_files(path: Path, encoding: str, csv_format: CsvFormat, bad_lines: BadL
     csv_format : CsvFormat
         Format of CSV files.
     bad_lines : BadLines
-        What happens to lines with a wrong number of fields.
+        Handling of lines with a wrong number of fields.
     """
     suffix = suffix_of(path)
     if suffix in (".parquet", ".arrow", ".arrows", ".feather", ".ipc"):
@@ -83,7 +83,7 @@ def read_blocks(file: TableFile, wanted: Mapping[str, Any]) -> Iterator[Any]:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Replace errors of the libraries that read files by errors that name the file and say what to do."""
+    """Replace errors of the libraries that read files by errors that name the file and give advice."""
     try:
         yield
     except MemoryError:  # Arrow's too, which is no fault of the file
@@ -200,5 +200,5 @@ def without_index(schema: Any) -> Any:
 
 
 def _has_no_bytes(path: Path) -> bool:
-    """Return whether there is nothing in a file, not even what marks its format."""
+    """Return whether a file is empty, without even the header of its format."""
     return not path.stat().st_size

@@ -1,4 +1,4 @@
-"""JSON lines: an object a line, its keys the columns; what a line leaves out is missing."""
+"""JSON lines: one object per line, its keys are the columns; a key that a line lacks is a missing value."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Chunk(NamedTuple):
 
 @dataclass(frozen=True)
 class JsonFile(TextFile):
-    """A file of JSON lines; numbers, text and booleans say themselves what they are."""
+    """A file of JSON lines; numbers, text and booleans have their own syntax."""
 
     is_judged_whole: bool = False
 
@@ -65,7 +65,7 @@ class JsonFile(TextFile):
             return f"line {next(islice(filled, record, None))} of '{self.path}'", ""
 
     def _parsed_as(self, name: str, kind: Any) -> Any:
-        """Return the type to read a column in: that of the stream where it only widens what is there."""
+        """Return the type to read a column in: that of the stream where it is only wider than the file's."""
         plain = kind.value_type if pa.types.is_dictionary(kind) else kind
         found = self.schema.field(name).type
         is_wider = pa.types.is_null(found) or (pa.types.is_integer(found) and pa.types.is_floating(plain))

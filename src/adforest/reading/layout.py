@@ -88,7 +88,7 @@ class Layout:
         return [name for name in self.types if name != self.choice.target]
 
     def read(self, file: TableFile) -> Iterator[Any]:
-        """Yield a file's records in this layout as record batches, or raise an error that says where they differ."""
+        """Yield a file's records in this layout as record batches, or raise an error with the first difference."""
         self._check(file)
         n_before = 0
         for block in read_blocks(file, self.types):
@@ -179,7 +179,7 @@ class Layout:
         )
 
     def _check_classes(self, column: Any, file: TableFile) -> None:
-        """Raise if there is a class that a float cannot tell from its neighbours."""
+        """Raise if there is a class that a float cannot represent exactly."""
         if column.type == NUMBERS and (compute.max(compute.abs(column)).as_py() or 0) >= LARGEST_EXACT:
             target = self.choice.target
             raise ValueError(
@@ -251,7 +251,7 @@ def check_names(names: Sequence[str], target: str | None, file: TableFile) -> No
 
 
 def _judged_types(names: Sequence[str], files: Sequence[TableFile], choice: Choice) -> dict[str, Any]:
-    """Return the types that columns shall have in every batch; each file is asked for its own once at most."""
+    """Return the types of columns in every batch; those of each file are read once at most."""
     types: dict[str, Any] = dict.fromkeys(names)
     categorical, known = frozenset(choice.categorical), choice.types or {}
     left = []
@@ -297,7 +297,7 @@ def _unlearnable(name: str, found: Any, file: TableFile, *, is_target: bool) -> 
 
 
 def _feature_type(found: Any) -> Any:
-    """Return the type of a feature in every batch, or None for what cannot be learnt."""
+    """Return the type of a feature in every batch, or None if it cannot be learnt."""
     plain = found.value_type if pa.types.is_dictionary(found) else found
     if _is_text(plain):
         return TEXT if plain is found else NAMED
@@ -320,7 +320,7 @@ def _moment_type(found: Any) -> Any:
 
 
 def _class_type(found: Any) -> Any:
-    """Return the type of the target in every batch, or None for what cannot be a class; integers stay integers."""
+    """Return the type of the target in every batch, or None if it cannot be a class; integers stay integers."""
     plain = found.value_type if pa.types.is_dictionary(found) else found
     if _is_text(plain):
         return TEXT
@@ -347,7 +347,7 @@ def _can_become(found: Any, kind: Any, *, is_target: bool) -> bool:
 
 
 def _sort_of(kind: Any) -> str | None:
-    """Return what the values of a stream's type are to be compared with."""
+    """Return the type to compare the values of a stream's type with."""
     if kind is None:
         return None
     if pa.types.is_timestamp(kind):
@@ -358,7 +358,7 @@ def _sort_of(kind: Any) -> str | None:
 
 
 def _word(kind: Any) -> str:
-    """Return how an error calls what a column holds."""
+    """Return the name of a column's type in errors."""
     if _is_text(kind.value_type if pa.types.is_dictionary(kind) else kind):
         return "text"
     if _feature_type(kind) in (NUMBERS, NUMBERED):

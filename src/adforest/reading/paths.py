@@ -20,7 +20,7 @@ KNOWN = ", ".join(SUFFIXES) + " (of these " + ", ".join(TEXT_SUFFIXES) + " also 
 
 
 def suffix_of(path: Path) -> str | None:
-    """Return the suffix that tells the format of a file, in lower case, or None for a format not known."""
+    """Return the suffix that determines the format of a file, in lower case, or None if it is unknown."""
     name = path.name.lower()
     for compression in COMPRESSIONS:
         if name.endswith(compression):
@@ -80,7 +80,7 @@ def _expand(path: Path) -> list[Path]:
 
 
 def _files_in(folder: Path) -> list[Path]:
-    """Return the files of a folder that can be read; they must share one format, or some records may come twice."""
+    """Return the files of a folder that can be read; they must share one format, or some records may be read twice."""
     # A leading dot or underscore marks what is not data: .DS_Store, _SUCCESS.
     visible = [path for path in folder.iterdir() if path.is_file() and not path.name.startswith((".", "_"))]
     readable = [path for path in visible if suffix_of(path)]

@@ -25,7 +25,7 @@ def read_records(
     source : path or list of paths
         As in `read_batches`.
     types : dict of str to pyarrow.DataType
-        The columns and what they hold, as in `read_batches`; other columns are passed over.
+        The columns and their types, as in `read_batches`; other columns are ignored.
     keep : list of str, optional
         Columns to be kept as they are; of a CSV file as text.
     may_lack : bool, default=False

@@ -103,7 +103,7 @@ class Source:
 
 
 class TableFile(ABC):
-    """A file of records with named columns; by default one that says what its columns hold."""
+    """A file of records with named columns; by default one that has the types of its columns."""
 
     keeps_types = True  # if not, any column can be read as text
 
@@ -120,7 +120,7 @@ class TableFile(ABC):
     @property
     @abstractmethod
     def schema(self) -> Any:
-        """Names and Arrow types of the columns, as far as the file tells."""
+        """Names and Arrow types of the columns, as far as the file has them."""
 
     @property
     @abstractmethod
@@ -132,10 +132,10 @@ class TableFile(ABC):
         """Yield the wanted columns, given with the types the stream has for them, as record batches."""
 
     def check(self, wanted: Mapping[str, Any]) -> None:  # noqa: B027 - there is nothing to check by default
-        """Raise if a column holds something that cannot be read as what the column was guessed to hold."""
+        """Raise if a column holds a value that cannot be read as the inferred type."""
 
     def locate(self, record: int, column: str) -> tuple[str, str]:
-        """Return how an error calls a record, counted from 0, and what one of its fields says if that is known."""
+        """Return the name of a record in errors, counted from 0, and the text of one of its fields if that is known."""
         return f"record {record + 1} of '{self.path}'", ""
 
 
@@ -174,7 +174,7 @@ class BadLines(Skipped):
     """Lines whose number of fields is wrong."""
 
     def meet(self, place: Callable[[], str], n_found: int, n_expected: int) -> None:
-        """Count a line, or raise an error about it; its place is computed only if it is needed."""
+        """Count a line, or raise an error about it; its location is computed only if it is needed."""
         fields = "1 field" if n_found == 1 else f"{n_found} fields"
         if not self.are_skipped:
             raise ValueError(
@@ -245,7 +245,7 @@ def spool(stream: BinaryIO, folder: Path) -> Path:
     """Write a stream to a file with the suffix of its format.
 
     Parquet, Arrow, zip, gzip, zstandard and bzip2 are known by their first bytes, JSON lines and ARFF by their first
-    character; all else is CSV. Of what is compressed, only CSV can be told.
+    character; all else is CSV. Of compressed input, only CSV is detected.
 
     Parameters
     ----------

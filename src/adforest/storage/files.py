@@ -58,8 +58,8 @@ def load(path: str | os.PathLike[str]) -> BaseADFClassifier:
     Returns
     -------
     AdaptiveDecisionForestClassifier or PaperADFClassifier
-        It predicts and goes on learning as the saved model. If it was saved with ``samples=False``, it can only
-        predict.
+        It predicts and learns further batches as the saved model would. If it was saved with ``samples=False``, it can
+        only predict.
 
     Raises
     ------

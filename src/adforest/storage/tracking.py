@@ -212,7 +212,7 @@ def read_track(part: PartReader, sizes: Sizes, n_codes: Int32Array, history: His
 
 
 def _read_classes(part: PartReader, sizes: Sizes) -> ClassLives:
-    """Return when classes came."""
+    """Return the statistics of classes."""
     lives = ClassLives(**read_fields(LIVES, part, own := dict(sizes)))
     part.finish()
     if own["n_lives"] > sizes["n_classes"] or own["n_returned"] > MAX_RETURNS:

@@ -60,7 +60,7 @@ def first_bounds(X: Float64Array, n_categories: Int32Array) -> Float64Array:
 
 
 def cuts(values: Float64Array, n_cuts: int) -> Float64Array:
-    """Return up to n bounds between sorted values, about equal counts between them; frequent values stand alone."""
+    """Return up to n bounds between sorted values, about equal counts between them; frequent values get own cells."""
     n = len(values)
     found = values[np.arange(1, n_cuts + 1) * n // (n_cuts + 1)]
     frequent = np.unique(found[1:][found[1:] == found[:-1]])

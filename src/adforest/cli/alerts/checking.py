@@ -86,7 +86,7 @@ class Alerts:
         self.check_age()
 
     def look(self, batch: Any) -> None:
-        """Compute from a batch, before it is learnt, what some rule needs."""
+        """Compute the figures of a batch, before it is learnt, that some rule needs."""
         wanted = {rule.when for rule in self.rules}
         self._files = [str(path) for path in batch.files]
         self._fractions = {MISSING: missing_fractions(batch.X)} if MISSING in wanted else {}
@@ -117,7 +117,7 @@ class Alerts:
         self._not_kept = [one for one in alerts if not self._keep(json.loads(one))]
 
     def check_age(self) -> None:
-        """Make an alert if no batch has come for longer than a rule allows, once until the next one comes."""
+        """Make an alert if there was no batch for longer than a rule allows, once until the next one."""
         rules = [rule for rule in self.rules if rule.when == NO_BATCH]
         if not rules or self._learner.is_new:
             return
@@ -190,7 +190,7 @@ class Alerts:
         return True
 
     def _not_delivered(self, delivery: Delivery, n_failures: int, problem: str) -> None:
-        """Make an alert for the other receivers if one has failed as often in a row as a rule says."""
+        """Make an alert for the other receivers if one has failed in a row as often as a rule has."""
         for rule in self.rules:
             if rule.when == NOT_DELIVERED and n_failures == max(1, int(rule.limit or 1)):
                 assert self.outbox is not None

@@ -25,7 +25,7 @@ EXAMPLE = '[[rule]] when = "accuracy below" limit = 0.8'
 
 
 def read_file(path: Path) -> tuple[list[Rule], list[Delivery]]:
-    """Return the rules and deliveries of a file, or raise an error that says where it is wrong."""
+    """Return the rules and deliveries of a file, or raise an error that names the table and key."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

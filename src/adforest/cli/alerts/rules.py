@@ -1,4 +1,4 @@
-"""Rules of alerts: what they find in a batch, and the messages."""
+"""Rules of alerts: their findings in a batch, and the messages."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Rule:
         return f"{self.when}{limit}{level}{columns}{row}{', told at every batch' if self.repeat else ''}"
 
     def find(self, report: Any, looked: Looked) -> list[Match]:
-        """Return what the rule finds in a batch; nothing for a rule that is not about batches.
+        """Return the findings of the rule in a batch; none for a rule that is not about batches.
 
         Parameters
         ----------

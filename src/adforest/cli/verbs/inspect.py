@@ -111,7 +111,7 @@ def _show_tree(model: Any, forest: str, tree: int, max_depth: int | None, *, as_
 
 
 def _show(found: dict[str, Any], path: Path, n_shown: int) -> None:
-    """Print what was found as tables."""
+    """Print the content of a model as tables."""
     target = f", target {found['target']}" if found["target"] else ""
     say(f"{path}: {found['kind']}, {size_of(path)}{target}")
     kept = (
@@ -192,7 +192,7 @@ def _show_batches(found: dict[str, Any], n_shown: int) -> None:
 
 
 def _source(report: dict[str, Any]) -> str:
-    """Return the files that a batch came from, and its rows in them."""
+    """Return the files of a batch, and its rows in them."""
     if not report["source"]:
         return ""
     first, *others = report["source"]

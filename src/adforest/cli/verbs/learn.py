@@ -31,7 +31,7 @@ REJECTED = 3  # exit code of --once where files were set aside
 
 
 class OnConflict(StrEnum):
-    """What to do about a model file that another program changed."""
+    """Reaction to a model file that another program changed."""
 
     RELOAD = "reload"
     REFUSE = "refuse"

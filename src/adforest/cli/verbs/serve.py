@@ -12,7 +12,7 @@ from adforest.cli.output import say
 
 
 class Action(StrEnum):
-    """What to do with a token."""
+    """Operations on a token."""
 
     ADD = "add"
     REMOVE = "remove"

@@ -104,7 +104,7 @@ def _weights(course: Course, named: Sequence[str]) -> Markup:
 
 
 def _in_words(found: dict[str, tuple[Float64Array, Float64Array, Float64Array]], course: Course) -> str:
-    """Return what the figure shows, for those who do not see it."""
+    """Return the description of the figure for screen readers."""
     parts = []
     for name, (mean, _, _) in found.items():
         known = mean[np.isfinite(mean)]
@@ -118,7 +118,7 @@ def _in_words(found: dict[str, tuple[Float64Array, Float64Array, Float64Array]],
 
 
 def _thinned(course: Course) -> str:
-    """Return what is said where neighbouring batches are drawn as one."""
+    """Return the note about neighbouring batches that are drawn as one."""
     return " Neighbouring batches are drawn as one, their mean." if course.is_thinned else ""
 
 

@@ -74,7 +74,7 @@ def _row(report: BatchReport, metrics: list[str]) -> list[Child]:
 
 
 def _source(report: BatchReport) -> Child:
-    """Return the file that a batch came from; its rows and further files are told where one points."""
+    """Return the file of a batch; its rows and further files are in the tooltip."""
     if not report.source:
         return words.NOTHING
     rows = "" if report.rows is None else ", rows {:,} to {:,}".format(*report.rows)

@@ -125,7 +125,7 @@ def _distributions(bins: Sequence[BinView], height: int, label: str) -> Markup:
 
 
 def _ends(bins: Sequence[BinView]) -> Markup | None:
-    """Return what stands below a pair of distributions: its first and its last bin in words."""
+    """Return the caption of a pair of distributions: its first and its last bin in words."""
     ordered = [one for one in bins if one.kind in ("range", "category")]
     if not ordered:
         return None
@@ -150,7 +150,7 @@ def _spark(
     *,
     is_share: bool = True,
 ) -> Markup:
-    """Return a figure of a column over time in little room."""
+    """Return a small plot of a column over time."""
     most = float(np.nanmax(as_floats(values), initial=0.0))
     written, highest = (words.percent(now), words.percent(most)) if is_share else (f"{now:.2f}", f"{most:.2f}")
     label = f"{name.capitalize()} over time: {written} now, {highest} at most."

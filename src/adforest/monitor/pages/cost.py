@@ -16,7 +16,7 @@ HEIGHT = 130  # pixels
 
 
 def cost_part(view: ModelView, course: Course) -> Markup:
-    """Return the forests as they stand, leaves and seconds over time."""
+    """Return the current forests, leaves and seconds over time."""
     head = ["forest", "weight in the vote", "trees", "leaves", "deepest leaf", "mean depth", "size"]
     rows = [_row(forest) for forest in view.forests]
     standing = scroll(table_of(head, rows, class_="forests"), "Forests as they stand")

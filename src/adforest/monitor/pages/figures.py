@@ -41,9 +41,9 @@ def figure(
     title : str
     *plots : Markup
     note : text, optional
-        A sentence about what is drawn.
+        A sentence about the figure.
     key : list of (class, text)
-        What colours mean.
+        Legend of the colours.
     table : Markup, optional
         The same as a table. With `places` (see `table_of`), the reader can step through its rows.
     class_ : str
@@ -97,18 +97,18 @@ def fold(table: Markup, title: str) -> Markup:
 
 
 def key_of(entries: Sequence[tuple[str, Child]]) -> Markup:
-    """Return what colours mean: a class of the style sheet and words for each."""
+    """Return the legend of colours: a class of the style sheet and words for each."""
     return tag("ul", [_key_entry(kind, words) for kind, words in entries], class_="key")
 
 
 def _key_entry(kind: str, words: Child) -> Markup:
-    """Return what a colour means; a line's entry can be pointed at, which shows its band if it has one."""
+    """Return an entry of the legend; pointing at that of a line shows its band if it has one."""
     is_line = kind.startswith("line ")
     return tag("li", swatch(kind), words, class_=kind if is_line else None, tabindex=0 if is_line else None)
 
 
 def swatch(kind: str) -> Markup:
-    """Return a sample of a colour; the words beside it say what it means."""
+    """Return a patch of a colour, explained by the words beside it."""
     return tag("span", class_=f"swatch {kind}", aria_hidden="true")
 
 

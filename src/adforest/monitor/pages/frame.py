@@ -66,7 +66,7 @@ def first_line(*names: Child, tools: Child = None) -> Markup:
 
 
 def root_from(path: str) -> str:
-    """Return what leads from a path to the start page.
+    """Return the relative URL of the start page from a path.
 
     Examples
     --------

@@ -116,7 +116,7 @@ def _unread(name: str) -> Markup:
 
 
 def _spark(course: Course) -> Markup | None:
-    """Return the accuracy of the vote over time in little room."""
+    """Return a small plot of the vote's accuracy over time."""
     if VOTE not in course.accuracy:
         return None
     mean = course.accuracy[VOTE][0]

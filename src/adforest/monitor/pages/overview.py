@@ -21,7 +21,7 @@ def overview(view: ModelView, changed: float | None = None) -> Markup:
     ----------
     view : ModelView
     changed : float or None
-        When its file was written, in seconds since 1970; said where the model does not tell when it last learnt.
+        When its file was written, in seconds since 1970; shown where the model has no time of its last batch.
     """
     health = view.health
     verdict = tag("h1", level_mark(health.level), " ", tag("span", health.reason, class_="reason"))
@@ -72,7 +72,7 @@ def _accuracy(view: ModelView) -> tuple[str, str, str]:
 
 
 def _metrics(view: ModelView) -> list[tuple[str, str, str]]:
-    """Return balanced accuracy on the last batch that was answered, and the other metrics beside it."""
+    """Return balanced accuracy on the last batch that was predicted, and the other metrics."""
     known = [report for report in view.batches if report.balanced_accuracy is not None]
     if not known:
         return []
@@ -82,7 +82,7 @@ def _metrics(view: ModelView) -> list[tuple[str, str, str]]:
 
 
 def _expected(view: ModelView) -> tuple[str, str, str]:
-    """Return what is expected of the next batch."""
+    """Return the expected accuracy on the next batch."""
     one = view.expected
     if one.mean is None:
         return "Expected next", words.NOTHING, ""
@@ -113,7 +113,7 @@ def _answering(view: ModelView) -> tuple[str, str, str]:
 
 
 def _classes(view: ModelView) -> tuple[str, str, str]:
-    """Return how many classes there are, and how many came or went."""
+    """Return how many classes there are, how many are new and how many are gone."""
     told = []
     for status in ("new", "returned", "gone"):
         n = sum(one.status == status for one in view.classes)

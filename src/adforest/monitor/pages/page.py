@@ -51,7 +51,7 @@ class Asked:
         The table lists batches before this one.
     tree : TreeChoice
     sample : dict of str to str or None
-        What was typed into the what-if box.
+        Input of the what-if box.
     """
 
     span: int | None = None
@@ -72,7 +72,7 @@ def model_page(
     has_index : bool
         Whether there is a page of all models to go back to.
     challenger : LoadedModel, optional
-        A model that learns beside with other parameters.
+        A model that learns the same batches with other parameters.
     """
     name, view, problem = loaded.name, loaded.view, loaded.problem
     root, version = "../", "+".join(one.version for one in (loaded, challenger) if one is not None)
@@ -96,7 +96,7 @@ def model_page(
 
 
 def _challenge(loaded: LoadedModel, challenger: LoadedModel | None) -> Markup:
-    """Return the section about the challenger; empty where there is none, since one may come later."""
+    """Return the section about the challenger; empty where there is none, since one may be added later."""
     if challenger is None:
         return marked("section", "challenger", Markup())
     return challenge_part(challenger.name, challenge_of(loaded.model, challenger.model))

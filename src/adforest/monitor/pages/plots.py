@@ -63,14 +63,14 @@ class Scale:
         return [round(place * step, 12) for place in range(ceil(self.low / step), floor(self.high / step) + 1)]
 
     def percent_ticks(self, n: int) -> list[tuple[float, str]]:
-        """Return about n fractions between the ends as percentages, with as many digits as tell them apart."""
+        """Return about n fractions between the ends as percentages, with enough digits to distinguish them."""
         ticks = self.ticks(n)
         digits = 0 if len(ticks) < 2 or ticks[1] - ticks[0] > 0.0099 else 1
         return [(tick, words.percent(tick, digits)) for tick in ticks]
 
 
 def batch_scale(numbers: Sequence[float] | NDArray[Any]) -> Scale:
-    """Return the scale on which batches are drawn, half a batch of room on either side."""
+    """Return the scale of batches, with a margin of half a batch on either side."""
     if not len(numbers):
         return Scale(0.5, 1.5)
     return Scale(float(min(numbers)) - 0.5, float(max(numbers)) + 0.5)
@@ -121,7 +121,7 @@ class Plot:
         return tag("path", d=f"{path}Z", class_=f"band {class_}")
 
     def bars(self, edges: ArrayLike, heights: ArrayLike, class_: str) -> Markup:
-        """Return bars that stand on zero."""
+        """Return bars from zero."""
         heights = np.asarray(heights, dtype=float)
         return self.steps(edges, np.zeros(len(heights)), np.nan_to_num(heights), class_)
 
@@ -143,7 +143,7 @@ class Plot:
         return tag("line", x1="0%", x2="100%", y1=place, y2=place, class_=f"rule {class_}")
 
     def triangle(self, x: float, y: float, class_: str) -> Markup:
-        """Return a small triangle at a place across, some pixels down."""
+        """Return a small triangle at a horizontal position, some pixels down."""
         shape = tag("path", d="M-5 9L0 0L5 9Z", class_=f"mark {class_}")
         return tag("svg", shape, x=percent(self.x.share(x)), y=y, class_="place")
 
@@ -171,11 +171,11 @@ class Plot:
         Parameters
         ----------
         shapes : lines and bands
-            What stretches with the page.
+            The parts that are scaled with the page.
         label : str
             Description for screen readers; empty for a picture whose figures are beside it.
         above : marks, dots, rules and texts
-            What keeps its size, drawn above the lines.
+            The parts of fixed size, drawn above the lines.
         x_ticks, y_ticks : list of (float, str)
         class_ : str
         """

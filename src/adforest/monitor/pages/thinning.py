@@ -23,7 +23,7 @@ class Course:
     Attributes
     ----------
     first, last : ndarray of int
-        First and last batch of each place.
+        First and last batch of each position.
     n_samples : ndarray
     accuracy : dict of str to (mean, low, high)
     metrics : dict of str to ndarray
@@ -31,7 +31,7 @@ class Course:
     votes, n_leaves : dict of str to ndarray
     n_temporary, n_sustained : ndarray
     learnt_at : ndarray
-        When the last batch of each place was learnt, in seconds since 1970.
+        When the last batch of each position was learnt, in seconds since 1970.
     """
 
     first: Int64Array
@@ -53,7 +53,7 @@ class Course:
 
     @property
     def middle(self) -> Float64Array:
-        """Where each place is drawn."""
+        """Middle of the batches of each position."""
         return (self.first + self.last) / 2
 
     @property
@@ -63,12 +63,12 @@ class Course:
 
     @property
     def batches(self) -> list[str]:
-        """The batches of each place, as they are written."""
+        """The batches of each position, as text."""
         return [words.batches(first, last) for first, last in zip(self.first.tolist(), self.last.tolist(), strict=True)]
 
     @property
     def places(self) -> list[float]:
-        """Where each place is drawn, as a fraction of the width."""
+        """Horizontal position as a fraction of the width."""
         found: list[float] = self.scale.share(self.middle).tolist()
         return found
 
@@ -90,7 +90,7 @@ class Course:
 
     @property
     def is_thinned(self) -> bool:
-        """Whether a place may be more than one batch."""
+        """Whether a position may be more than one batch."""
         return bool((self.first != self.last).any())
 
 
@@ -103,7 +103,7 @@ def thin(timeline: Timeline, last: int | None = None, most: int = MAX_PLACES) ->
     last : int or None
         How many batches to go back; None for all.
     most : int
-        Places; each stands for about the same number of batches.
+        Positions; each has about the same number of batches.
     """
     ends = np.array(timeline.last, dtype=np.int64)
     start = 0 if last is None or not len(ends) else int(np.searchsorted(ends, ends[-1] - last, side="right"))
@@ -133,7 +133,7 @@ def thin(timeline: Timeline, last: int | None = None, most: int = MAX_PLACES) ->
 
 
 def _groups(first: Int64Array, last: Int64Array, most: int) -> Int64Array:
-    """Return the place of each entry of a timeline, rising from 0."""
+    """Return the position of each entry of a timeline, rising from 0."""
     if len(first) <= most:
         return np.arange(len(first))
     middle = (first + last) / 2
@@ -142,7 +142,7 @@ def _groups(first: Int64Array, last: Int64Array, most: int) -> Int64Array:
 
 
 class _Fold:
-    """Means and sums over the entries of each place."""
+    """Means and sums over the entries of each position."""
 
     def __init__(self, group: Int64Array, weight: Float64Array, start: int) -> None:
         self._group, self._weight, self._start = group, weight, start

@@ -44,7 +44,7 @@ class TreeChoice:
     depth: int = 4
 
     def fitting(self, state: State) -> TreeChoice:
-        """Return the choice, corrected where the model does not have it: trees are replaced as batches come."""
+        """Return the choice, corrected where the model does not have it: trees are replaced as batches are learnt."""
         forest = self.forest if self.forest in FORESTS and state.forest(self.forest) is not None else ACTIVE
         trees = find_forest(state, forest).trees
         if not 0 <= self.tree < len(trees) or self.forest not in ("", forest):
@@ -202,7 +202,7 @@ def _words(view: NodeView) -> str:
 
 
 def _key(views: list[NodeView], latest: int) -> Markup:
-    """Return what borders mean, of those that are there."""
+    """Return the legend of the borders that occur."""
     found = [(BORDERS[cause], CAUSES[cause]) for cause in sorted({view.cause for view in views})]
     if any(view.is_new for view in views):
         found.append(("new", f"made by batch {latest:,}"))

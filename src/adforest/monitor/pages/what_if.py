@@ -32,14 +32,14 @@ MOMENTS = (DATES, ZONED_DATES)
 
 
 def what_if_part(model: Any, view: ModelView, given: Mapping[str, str] | None) -> Markup:
-    """Return fields for a sample, and what the model makes of it.
+    """Return fields for a sample, and the model's prediction.
 
     Parameters
     ----------
     model : BaseADFClassifier
     view : ModelView
     given : dict of str to str or None
-        By field ``c0``, ``c1`` and so on: what was typed. None for the last sample that memory holds.
+        By field ``c0``, ``c1`` and so on: its input. None for the last sample in memory.
     """
     learnt = get_fitted(model)
     encoder: TableEncoder = learnt.encoder
@@ -73,12 +73,12 @@ def what_if_part(model: Any, view: ModelView, given: Mapping[str, str] | None) -
 
 
 def read_sample(encoder: TableEncoder, values: Sequence[str]) -> Table:
-    """Return what was typed as a table of one sample, or raise an error that names the column.
+    """Return the input as a table of one sample, or raise an error that names the column.
 
     Parameters
     ----------
     encoder : TableEncoder
-        Knows what columns hold.
+        Has the types of the columns.
     values : list of str
         One a column; empty where the value is missing.
     """
@@ -115,7 +115,7 @@ def _number(text: str, name: str) -> float:
 
 
 def _seconds(text: str, name: str) -> float:
-    """Return a date that was typed as seconds since 1970; without a time zone it is taken as it stands."""
+    """Return a date in seconds since 1970; without a time zone it is taken as UTC."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
