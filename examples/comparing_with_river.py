@@ -12,7 +12,7 @@ than the other.
 # ------------
 # Every sample is predicted, then learnt. The adaptive forest is wrapped as one of River's classifiers: its predictions
 # use the last labels at once, while its trees are updated with up to 100 samples at a time. All forests have 10 trees.
-# Labels are passed by value, not by index, and no learner is told beforehand which classes there are.
+# Labels are passed by value, not by index, and no learner knows beforehand which classes there are.
 
 from time import process_time
 

@@ -35,7 +35,7 @@ def draw(number, n=SIZE):
 # %%
 # Two models
 # ----------
-# One keeps learning, the other is a forest of scikit-learn fitted anew on all that came. At three moments both answer
+# One keeps learning, the other is a forest of scikit-learn refitted on all samples so far. At three moments both answer
 # 4,000 samples that neither has seen, drawn by the rules of the batch that comes next.
 
 moments = {CHANGE - 1: "before the change", CHANGE: "with the change", LATER: f"{LATER - CHANGE} batches later"}

@@ -95,5 +95,5 @@ X, y = draw_month(12)
 print("another program, next January:", loaded.score(X, y))
 
 # %%
-# Where to go from here: drift and how it is told from noise, late labels, alarms, the command line and the
+# Where to go from here: drift and noise, late labels, alarms, the command line and the
 # service are pages of the manual. When not to use this classifier is one, too.

@@ -31,6 +31,11 @@ MODULE = """'''Return class shares.'''
 text = "class shares"  # `class shares`
 n = 1  # class share
 """
+KERNEL = '''"""Return class
+shares."""
+
+cdef str text = "class shares"  # `class shares`, by lot
+'''
 
 
 def test_expressions_are_found_in_prose_with_their_lines(tool):
@@ -42,6 +47,10 @@ def test_only_docstrings_and_comments_of_a_module_are_prose(tool):
         (1, "class shares", "class probabilities"),
         (4, "class share", "class probabilities"),
     ]
+
+
+def test_only_docstrings_and_comments_of_a_kernel_are_prose(tool):
+    assert [one[:2] for one in tool.find(tool.prose_of_kernel(KERNEL))] == [(1, "class\nshares"), (4, "by lot")]
 
 
 def test_the_list_of_words_to_avoid_may_name_them(tool):

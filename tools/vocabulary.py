@@ -16,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PAGES = ("README.md", "CHANGELOG.md", "docs/**/*.md", "examples/*.py")
 SOURCES = ("src/adforest/**/*.py",)
+KERNELS = ("src/adforest/**/*.pyx", "src/adforest/**/*.pxd")
 GENERATED = {"docs/results.md"}  # its chapters are written by experiments
 INSTEAD = {
     r"class shares?": "class probabilities",
@@ -27,8 +28,18 @@ INSTEAD = {
     r"is (?:the model|it|a model) well": "health",
     r"(?:three|four|both|two) ways? to answer": "variants",
     r"who answers": "vote, weights of the forests",
-    r"(?:grow[ns]?|learnt|begins?|makes?|made) anew": "regrow, restart, rewrite",
-    r"what (?:came|comes) next": "the next batch",
+    r"anew": "again, regrow, restart, rewrite",
+    r"came": "was seen, was given, arrived",
+    r"no longer comes?|have not come": "is no longer seen",
+    r"(?:right|wrong) answers?": "correct, wrong predictions",
+    r"(?:is|are|be) told": "is reported, detected, shown",
+    r"says? otherwise": "unless it is given, set",
+    r"what (?:is|was) (?:told|said|kept|asked|known)": "name it: description, message, samples, request",
+    r"what (?:comes|became) (?:next|of)|what comes": "the next batch, result, status",
+    r"what errors (?:and warnings )?call": "name in errors",
+    r"whoever": "name who: the caller, the client, the next process",
+    r"learns? beside": "learns the same batches, learns in the background",
+    r"little room": "few bytes, small",
     r"(?:batch|cut|split) (?:that )?pays for": "budget, penalty",
     r"for ever": "permanently, without bound",
     r"lets? go of": "drop",
@@ -59,6 +70,15 @@ def prose_of_module(text: str) -> str:
     return re.sub(r"`[^`\n]*`", "", "\n".join(lines))
 
 
+def prose_of_kernel(text: str) -> str:
+    """Return docstrings and comments of a Cython module, everything else blanked out; lines keep their numbers."""
+    kept, end = "", 0
+    for found in re.finditer(r'"""(.*?)"""|# (.*?)$', text, re.MULTILINE | re.DOTALL):
+        kept += "\n" * text.count("\n", end, found.start()) + (found[1] or found[2] or "")
+        end = found.end()
+    return re.sub(r"`[^`\n]*`", "", kept)
+
+
 def find(prose: str) -> Iterator[tuple[int, str, str]]:
     """Yield line, expression and what to write instead."""
     for found in EXPRESSION.finditer(prose):
@@ -68,7 +88,7 @@ def find(prose: str) -> Iterator[tuple[int, str, str]]:
 def main() -> int:
     """Print what is found; return the exit code."""
     n_found = 0
-    for patterns, prose_of in ((PAGES, prose_of_page), (SOURCES, prose_of_module)):
+    for patterns, prose_of in ((PAGES, prose_of_page), (SOURCES, prose_of_module), (KERNELS, prose_of_kernel)):
         for path in sorted(path for pattern in patterns for path in ROOT.glob(pattern)):
             name = path.relative_to(ROOT).as_posix()
             for line, expression, instead in find(prose_of(path.read_text(encoding="utf-8"))):

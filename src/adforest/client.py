@@ -105,8 +105,8 @@ class _Requests:
         self.model_version_ = int(about[b"model_version"])
         self.learnt_through_ = int(about[b"learnt_through"])
         names = [name for name in table.column_names if name.startswith("probability_")]
-        shares = np.column_stack([table[name].to_numpy() for name in names])
-        return table["prediction"].to_pylist(), shares, [name.removeprefix("probability_") for name in names]
+        proba = np.column_stack([table[name].to_numpy() for name in names])
+        return table["prediction"].to_pylist(), proba, [name.removeprefix("probability_") for name in names]
 
     def _pause(self, attempt: int, answer: Any, problem: Exception | None) -> float | None:
         """Return the seconds until a request is sent again, None if it is not; raise without a response."""

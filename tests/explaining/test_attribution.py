@@ -152,10 +152,10 @@ def test_forests_say_what_they_say_alone():
     state, X, order = learnt(model, probes())
     for name, answers in model.explain(probes()).forests.items():
         proba = state.forests[name].forest.proba(X, len(order), *shrinkage_of(state.evidence, name))
-        np.testing.assert_array_equal(answers.shares, proba[:, order])
+        np.testing.assert_array_equal(answers.probabilities, proba[:, order])
     paper = mixed_model("paper, hard", "random_forest")
     parts = paper.explain(probes()).forests.values()
-    mixed = sum(one.weights[:, None] * one.shares for one in parts)
+    mixed = sum(one.weights[:, None] * one.probabilities for one in parts)
     np.testing.assert_allclose(mixed, paper.predict_proba(probes()))
 
 

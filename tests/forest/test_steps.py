@@ -45,11 +45,11 @@ def test_steps_of_shrunk_shares_are_those_of_the_path(drawn, strengths, data):
         path = oracles.path_to(tree, sample)
         answers = oracles.shrunk_on_the_way(weights, path, b.n_classes, strengths, mix)
         np.testing.assert_allclose(found, oracles.credited(tree, path, answers, b.X.shape[1]), atol=1e-6)
-        np.testing.assert_allclose(tree.root_shares(b.n_classes), answers[0], atol=1e-6)
+        np.testing.assert_allclose(tree.root_proba(b.n_classes), answers[0], atol=1e-6)
     # In the tree's own numbers they add up to its answer exactly.
     proba = np.zeros((len(b.X), b.n_classes))
     tree.add_proba_of(tree.route(b.X), proba, np.array(strengths), mix)
-    np.testing.assert_allclose(tree.root_shares(b.n_classes) + added.sum(axis=1), proba, atol=1e-12)
+    np.testing.assert_allclose(tree.root_proba(b.n_classes) + added.sum(axis=1), proba, atol=1e-12)
 
 
 @given(drawn=trees(), soft=st.booleans())
@@ -99,7 +99,7 @@ def test_no_samples_and_trees_that_know_nothing():
     bare, X = Tree.bare(3, 0), np.zeros((4, 3))
     assert not share_steps(bare, X, 2, [3.0], [1.0]).any()
     assert not np.any(vote_steps(bare, X, 2, soft=True)[1])
-    assert bare.root_shares(2).tolist() == [0, 0]
+    assert bare.root_proba(2).tolist() == [0, 0]
     assert bare.read_leaves(bare.route(X))[0].tolist() == [-1] * 4
     tree, _ = oracles.tree_of(oracles.random_block(40))
     assert share_steps(tree, np.empty((0, 3)), 3, [3.0], [1.0]).shape == (0, 3, 3)

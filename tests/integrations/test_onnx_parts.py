@@ -84,7 +84,7 @@ def test_leaves_answer_what_their_forest_answers(model, name):
     state = replace(state, evidence=replace(state.evidence, shrinkage={name: mix}))
     shares = np.zeros((len(X), 3))
     for tree, one in zip(forest.trees, leaf_probabilities(replace(known, state=state), name), strict=True):
-        shares += one.shares[np.searchsorted(one.node, tree.route(X))]
+        shares += one.proba[np.searchsorted(one.node, tree.route(X))]
     np.testing.assert_allclose(shares / len(forest), forest.proba(X, 3, strengths, mix), rtol=1e-12)
 
 

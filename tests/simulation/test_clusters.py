@@ -109,11 +109,17 @@ def test_changing_the_table_afterwards_changes_nothing():
 @pytest.mark.parametrize(
     ("shares", "message"),
     [
-        ([1, 2], r"shares has shape \(2,\); expected \(n_batches, n_classes\)"),
-        (np.ones((3, 0)), r"shares has shape \(3, 0\); expected"),
-        ([[1, 1], [1, -0.5]], r"shares has -0\.5 for class 1 in batch 2; expected finite numbers of 0 or more\. Put 0"),
-        ([[np.nan, 1]], "shares has nan for class 0 in batch 1"),
-        ([[1, 0], [1, 0], [0, 0]], "shares has only zeros for batch 3; expected one positive share .* Drop the row"),
+        ([1, 2], r"frequencies has shape \(2,\); expected \(n_batches, n_classes\)"),
+        (np.ones((3, 0)), r"frequencies has shape \(3, 0\); expected"),
+        (
+            [[1, 1], [1, -0.5]],
+            r"frequencies has -0\.5 for class 1 in batch 2; expected finite numbers of 0 or more\.",
+        ),
+        ([[np.nan, 1]], "frequencies has nan for class 0 in batch 1"),
+        (
+            [[1, 0], [1, 0], [0, 0]],
+            "frequencies has only zeros for batch 3; expected one positive frequency .* Drop the row",
+        ),
     ],
 )
 def test_tables_that_cannot_be_shares_are_refused_before_the_first_batch(shares, message):

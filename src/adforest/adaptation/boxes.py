@@ -147,7 +147,7 @@ def root_cuts(
     wishes = [between] if has_gap else list(cuts_beyond(tree, batch, is_relative=is_relative))
     chosen: list[tuple[Cut, BoolArray]] = []
     free = np.ones(len(X), dtype=bool)
-    # The last root put on stands above the others and takes its samples first.
+    # The last root added is above the others and takes its samples first.
     for cuts in reversed(wishes):
         for cut in cuts:
             beyond = cut.beyond(X) & free

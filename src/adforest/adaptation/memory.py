@@ -227,7 +227,7 @@ class Memory:
         return slice(index, None)
 
     def rare_since(self, window_start: int, bound: WindowBound, tuning: Tuning = TUNING) -> BoolArray:
-        """Return which classes are rare, both over all samples and in the window, of those that came before it."""
+        """Return which classes are rare, both over all samples and in the window, of those known before it."""
         n_classes = np.count_nonzero(self.seen_by_class)
         is_older = (self.first_batch > 0) & (self.first_batch < max(2, window_start))
         lately = np.bincount(self.y[self.window(window_start, bound)], minlength=len(self.seen_by_class))

@@ -62,7 +62,7 @@ class BatchReport:
     learnt_at : float or None
         Time at which it was learnt, in seconds since 1970 (UTC); None in models of versions that did not store it.
     source : tuple of str
-        The files it came from, if it was learnt by the command line.
+        Its files, if it was learnt by the command line.
     rows : tuple of (int, int) or None
         Its first and last sample among those of these files that have a class, counted from 1.
 

@@ -186,7 +186,7 @@ def _joined(answers: list[Answers]) -> Answers:
 def _answers(state: State, samples: Samples, leaves: Leaves, order: Int64Array, part: slice) -> Answers:
     """Predict a part of the samples."""
     X, y = samples.X[part], samples.y[part]
-    n_known = len(state.class_mix.seen)  # classes that came or were declared before the batch
+    n_known = len(state.class_mix.seen)  # classes known or declared before the batch
     known = order[order < n_known]
     reached = {name: found[:, part] for name, found in leaves.items()}
     by_name, recent = _votes_by_forest(state, X, reached, n_known)

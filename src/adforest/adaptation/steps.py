@@ -80,7 +80,7 @@ class BatchUpdate:
         return np.stack([self._assessments[id(tree)].leaf for tree in self.forests[name].forest.trees])
 
     def learn(self, name: str, fraction: float = 1.0) -> None:
-        """Steps 2, 3 and 6: let a forest learn the batch; one that is the same as another does so once.
+        """Steps 2, 3 and 6: update a forest with the batch, once for forests that are the same.
 
         Trees whose turn it is are regrown, the others repaired. Fraction is the part of the growth budget that the
         forest may use.

@@ -144,7 +144,7 @@ def _adapt(state: State, batch: Samples, samples: Samples, order: Int64Array | N
 
 def _weigh(evidence: Evidence, change: Change, drift: str, tuning: Tuning, *, is_active_separate: bool) -> Evidence:
     """Return the evidence for the forests after a batch."""
-    if drift == "sustained":  # what was known of an active forest is not known of the one that took its place
+    if drift == "sustained":  # statistics of the active forest are not those of its replacement
         evidence = evidence.with_forests([PERMANENT, TEMPORARY, NEWEST], tuning)
     names = [PERMANENT, *([ACTIVE] if is_active_separate else []), TEMPORARY, NEWEST]
     evidence = evidence.with_forests(names, tuning)

@@ -309,7 +309,7 @@ def corrected(proba: Float64Array, ratio: Float64Array) -> Float64Array:
     return scaled
 
 
-# Shares
+# Class probabilities
 
 
 def unmet_classes(state: State, names: Iterable[str], n_classes: int) -> dict[str, BoolArray]:

@@ -16,7 +16,7 @@ from adforest.cli.stopping import keep_signals
 
 STANDARD_INPUT = "-"
 SPOOL_PREFIX = "adforest-stdin-"  # of the temporary folder in which standard input becomes a file
-START_BYTES = 1 << 18  # of a text, from which the length of its lines is told
+START_BYTES = 1 << 18  # of a text, from which the length of its lines is estimated
 
 
 @contextmanager

@@ -149,7 +149,7 @@ class Folder:
         return path.with_name(path.name + self.marker)
 
 
-MAX_KEPT = 100  # rejections, and files with attempts that never came to an end
+MAX_KEPT = 100  # rejections, and files with attempts that never ended
 
 
 class Rejection(NamedTuple):

@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return result if isinstance(result, int) else DONE
     except KeyboardInterrupt:
         return _fail("interrupted.", SIGNALLED + signal.SIGINT)
-    except BrokenPipeError:  # whoever read our output has read enough
+    except BrokenPipeError:  # the reader of our output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # it is flushed at exit, and would fail again
         return FAILED
     except Exception as error:

@@ -76,7 +76,7 @@ def open_frame(X: Any) -> Frame | None:
         X = sys.modules["pyarrow"].Table.from_batches([X])
     try:
         frame = nw.from_native(X, allow_series=True, pass_through=True)
-    except DuplicateError:  # whoever looks at the names says so in our words
+    except DuplicateError:  # checked with the names, with a better message
         names = X.column_names if hasattr(X, "column_names") else X.columns
         return Frame(tuple(names), X.shape, lambda label: [])
     if isinstance(frame, nw.LazyFrame):

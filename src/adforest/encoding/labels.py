@@ -116,7 +116,7 @@ def distinct_labels(y: Any, source: str) -> tuple[NDArray[Any], Int32Array]:
     y : array-like of shape (n_samples,)
         Labels: text, integers or booleans; none may be missing.
     source : str
-        What errors call the samples: "batch 7".
+        Name of the samples in errors: "batch 7".
     """
     source = f"the labels of {source}"
     return _distinct(_read_labels(y, source), source)

@@ -303,7 +303,7 @@ def _votes_of_one(state: State, X: Float64Array, contributions: Float64Array) ->
 
 def _root_proba(forest: Forest, n_classes: int) -> Float64Array:
     """Return the mean over trees of their class probabilities at the root, (1, n_classes)."""
-    mean: Float64Array = np.mean([tree.root_shares(n_classes) for tree in forest.trees], axis=0, keepdims=True)
+    mean: Float64Array = np.mean([tree.root_proba(n_classes) for tree in forest.trees], axis=0, keepdims=True)
     return mean
 
 

@@ -25,7 +25,7 @@ class ForestAnswers:
     ----------
     weights : ndarray of shape (n_samples,)
         The forest's weight in the vote, between 0 and 1.
-    shares : ndarray of shape (n_samples, n_classes)
+    probabilities : ndarray of shape (n_samples, n_classes)
         Its own class probabilities.
     leaves : ndarray of int of shape (n_samples, n_trees)
         The leaf that each sample reaches in each tree, as `apply` returns.
@@ -42,7 +42,7 @@ class ForestAnswers:
     """
 
     weights: Float64Array
-    shares: Float64Array
+    probabilities: Float64Array
     leaves: Int32Array
     batches: Int32Array
     causes: UInt8Array

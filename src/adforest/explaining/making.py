@@ -65,7 +65,7 @@ def _answers_of(part: ForestPart, order: AnyArray) -> ForestAnswers:
     leaves, place = part.leaves, np.argsort(order)
     return ForestAnswers(
         weights=part.weight,
-        shares=part.proba[:, order],
+        probabilities=part.proba[:, order],
         leaves=leaves.numbers,
         batches=leaves.batches,
         causes=leaves.causes,

@@ -236,7 +236,7 @@ class Tree:
         """Add the shrunk class probabilities of known leaves to votes, see `shrinkage.vote`."""
         shrinkage.vote_from(self.sums, leaf, strengths, mix, votes)
 
-    def root_shares(self, n_classes: int) -> Float64Array:
+    def root_proba(self, n_classes: int) -> Float64Array:
         """Return the class probabilities at the root; zeros if the tree is empty."""
         sums, proba = self.sums, np.zeros(n_classes)
         held = slice(sums.first[0], sums.stop[0])

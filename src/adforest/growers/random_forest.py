@@ -21,8 +21,8 @@ from adforest.growers.protocol import Grown
 from adforest.parallel import in_threads
 
 PATH_LENGTH = 12  # nodes on a path; where a feature is tried on each path, all are drawn alike
-MIN_UNIFORM_FRACTION = 0.2  # of the entries that stand for any feature, so that none dies out
-N_ENTRIES = 4096  # entries of the list, so that probabilities are told to 0.02 %
+MIN_UNIFORM_FRACTION = 0.2  # of the entries that are uniform draws, so that every feature is tried
+N_ENTRIES = 4096  # entries of the list, so that probabilities are exact to 0.02 %
 WORTH_BINNING = 512  # with fewer samples the grower codes nodes by their own values anyway
 
 

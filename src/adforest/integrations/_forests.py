@@ -23,12 +23,12 @@ class LeafProba(NamedTuple):
     ----------
     node : int32 (n_leaves,)
         Indices of the leaves.
-    shares : float64 (n_leaves, n_classes)
+    proba : float64 (n_leaves, n_classes)
         Class probabilities, columns in the order of the sorted classes. Zeros where a leaf has no samples.
     """
 
     node: Int32Array
-    shares: Float64Array
+    proba: Float64Array
 
 
 class Splits(NamedTuple):
@@ -82,12 +82,12 @@ def leaf_probabilities(model: FittedModel[State], name: str) -> list[LeafProba]:
     found = []
     for tree in state.forests[name].forest.trees:
         leaves = np.flatnonzero(tree.nodes["split"] < 0).astype(np.int32)
-        shares = np.zeros((len(leaves), n_classes))
+        proba = np.zeros((len(leaves), n_classes))
         if state.settings.algorithm == "paper":
-            tree.vote_from(leaves, shares, soft=state.settings.soft)
+            tree.vote_from(leaves, proba, soft=state.settings.soft)
         else:
-            tree.add_proba_of(leaves, shares, strengths, mix)
-        found.append(LeafProba(leaves, model.in_order(shares)))
+            tree.add_proba_of(leaves, proba, strengths, mix)
+        found.append(LeafProba(leaves, model.in_order(proba)))
     return found
 
 

@@ -247,12 +247,12 @@ def _with_predictions(model: Snapshot, columns: Columns, batch: pa.RecordBatch) 
     """Return a batch with the predictions for it."""
     votes = model._votes(columns.read(pa.Table.from_batches([batch]))[0])
     best = votes.argmax(axis=1)
-    shares = as_proba(votes)
-    starts = np.arange(0, shares.size + 1, shares.shape[1], dtype=np.int32)
+    proba = as_proba(votes)
+    starts = np.arange(0, proba.size + 1, proba.shape[1], dtype=np.int32)
     added = {
         "prediction": pa.array(model.classes_[best].tolist()),
-        "probability": pa.ListArray.from_arrays(starts, shares.ravel()),
-        "confidence": pa.array(shares[np.arange(len(shares)), best]),
+        "probability": pa.ListArray.from_arrays(starts, proba.ravel()),
+        "confidence": pa.array(proba[np.arange(len(proba)), best]),
     }
     return pa.RecordBatch.from_arrays([*batch.columns, *added.values()], [*batch.schema.names, *added])
 

@@ -101,7 +101,7 @@ class WaitingSamples:
         """Return the classes so far that are not among the known ones."""
         return [] if self._classes is None else [one for one in self._classes.by_arrival.tolist() if one not in known]
 
-    def shares(self) -> dict[Any, float]:
+    def class_frequencies(self) -> dict[Any, float]:
         """Return the weighted class frequencies of the collected samples."""
         total, by_label = sum(self.weights), dict.fromkeys(self.labels, 0.0)
         for label, weight in zip(self.labels, self.weights, strict=True):

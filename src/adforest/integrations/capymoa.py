@@ -155,16 +155,16 @@ class_weight, n_jobs, verbose
         ----------
         instance : capymoa.core.Instance
         """
-        shares = np.zeros(self.schema.get_num_classes())
+        proba = np.zeros(self.schema.get_num_classes())
         if "_model" in vars(self.classifier):
             table = self._table(np.array(instance.x, dtype=np.float64).reshape(1, -1))
             model, votes = self.classifier._answers(table)
-            shares[model.labels.classes] = as_proba(votes)[0]
+            proba[model.labels.classes] = as_proba(votes)[0]
         elif self._waiting:
-            shares += np.bincount(self._waiting_labels, minlength=len(shares)) / len(self._waiting)
+            proba += np.bincount(self._waiting_labels, minlength=len(proba)) / len(self._waiting)
         else:
             return None
-        return shares
+        return proba
 
     def _table(self, X: Float64Array) -> Table:
         """Return samples as a table: numbers as they are, indexes of nominal values as text."""

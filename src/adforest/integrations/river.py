@@ -280,12 +280,12 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
             Values by feature. Features never learnt are ignored.
         """
         if not self._is_fitted():
-            return self._waiting.shares()
+            return self._waiting.class_frequencies()
         model, votes = self._answer(x)
-        shares = dict(zip(model.labels.classes.tolist(), as_proba(votes)[0].tolist(), strict=True))
-        if len(shares) < self._waiting.n_classes:
-            shares |= dict.fromkeys(self._waiting.classes_besides(list(shares)), 0.0)
-        return shares
+        proba = dict(zip(model.labels.classes.tolist(), as_proba(votes)[0].tolist(), strict=True))
+        if len(proba) < self._waiting.n_classes:
+            proba |= dict.fromkeys(self._waiting.classes_besides(list(proba)), 0.0)
+        return proba
 
     def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> Any:
         """Predict the class of a sample, None before the first sample was learnt.
@@ -296,8 +296,8 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
             Values by feature. Features never learnt are ignored.
         """
         if not self._is_fitted():
-            shares = self._waiting.shares()
-            return max(shares, key=shares.__getitem__, default=None)
+            proba = self._waiting.class_frequencies()
+            return max(proba, key=proba.__getitem__, default=None)
         model, votes = self._answer(x)
         return model.most_likely(votes).tolist()[0]
 
@@ -318,11 +318,11 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         frame = _frame(X)
         if self._is_fitted():
             model, votes = self._classifier._answers(self._table_to_answer(frame))
-            shares = dict(zip(model.labels.classes.tolist(), as_proba(votes).T, strict=True))
-            shares |= dict.fromkeys(self._waiting.classes_besides(list(shares)), np.zeros(len(frame)))
+            proba = dict(zip(model.labels.classes.tolist(), as_proba(votes).T, strict=True))
+            proba |= dict.fromkeys(self._waiting.classes_besides(list(proba)), np.zeros(len(frame)))
         else:
-            shares = {value: np.full(len(frame), share) for value, share in self._waiting.shares().items()}
-        return dataframe.to_native_frame(shares, like=frame)
+            proba = {value: np.full(len(frame), share) for value, share in self._waiting.class_frequencies().items()}
+        return dataframe.to_native_frame(proba, like=frame)
 
     def predict_many(self, X: Any) -> Any:
         """Predict the classes of the samples of a data frame, as a series of the same library.

@@ -41,8 +41,8 @@ def to_treelite(model: Any, forest: str = "permanent") -> Any:
     >>> model = AdaptiveDecisionForestClassifier(answer_for="everything", random_state=0)
     >>> model = model.fit([[1.0, "a"], [2.0, "a"], [8.0, "b"]], ["low", "low", "high"])
     >>> samples = encode_table(model, [[1.5, "a"], [None, "b"]])
-    >>> shares = treelite.gtil.predict(to_treelite(model), samples)[:, 0, :]
-    >>> bool(abs(shares - model.predict_proba([[1.5, "a"], [None, "b"]])).max() < 1e-12)
+    >>> proba = treelite.gtil.predict(to_treelite(model), samples)[:, 0, :]
+    >>> bool(abs(proba - model.predict_proba([[1.5, "a"], [None, "b"]])).max() < 1e-12)
     True
     """
     parts = require("treelite.model_builder", "to_treelite", "treelite")
@@ -107,8 +107,8 @@ def _add_tree(builder: Any, tree: Tree, answers: LeafProba) -> None:
         else:
             builder.numerical_test(feature, threshold, opname="<=", **sides)
         builder.end_node()
-    for node, shares in zip(answers.node.tolist(), answers.shares.tolist(), strict=True):
+    for node, proba in zip(answers.node.tolist(), answers.proba.tolist(), strict=True):
         builder.start_node(node)
-        builder.leaf(shares)
+        builder.leaf(proba)
         builder.end_node()
     builder.end_tree()

@@ -92,10 +92,10 @@ def challenge_of(champion: Any, challenger: Any) -> Challenge | None:
     total = sum(one.n_tested for one in shared)
     if not total:
         return None
-    shares = [one.n_tested / total for one in shared]
-    means = [sum(s * one[place] for s, one in zip(shares, shared, strict=True)) for place in (2, 3)]
+    fractions = [one.n_tested / total for one in shared]
+    means = [sum(s * one[place] for s, one in zip(fractions, shared, strict=True)) for place in (2, 3)]
     apart = means[1] - means[0]
-    spread = sum((s * (one.challenger - one.champion - apart)) ** 2 for s, one in zip(shares, shared, strict=True))
+    spread = sum((s * (one.challenger - one.champion - apart)) ** 2 for s, one in zip(fractions, shared, strict=True))
     n = len(shared)
     error = sqrt(spread * n / (n - 1)) if n > 1 else float("inf")
     return Challenge(tuple(shared), means[0], means[1], error)

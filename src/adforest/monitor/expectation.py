@@ -209,5 +209,5 @@ def expected_accuracy(model: Any, X: Any) -> ExpectedAccuracy:
     >>> bool(found.low < 0.75 < found.high)
     True
     """
-    shares = model.predict_proba(X)
-    return expectation(followed(model.history_), float(shares.max(axis=1).mean()), len(shares))
+    proba = model.predict_proba(X)
+    return expectation(followed(model.history_), float(proba.max(axis=1).mean()), len(proba))

@@ -21,7 +21,7 @@ LAST = 3  # steps of at least 100 tested samples that are compared with those be
 FADING = 0.5 ** (1 / 32)  # of the past, a step
 NOISE = 3.0  # standard errors that a change must exceed
 WARNING_FALL, CRITICAL_FALL = 0.05, 0.10  # of accuracy
-DRIFT_BATCHES = 5  # for which a sustained drift is told
+DRIFT_BATCHES = 5  # for which a sustained drift is reported
 WARNING_DISTANCE = 0.1  # of a column that matters; unchanged ones have 0
 UNUSUAL = 2.0  # times the usual distance of the column
 WARNING_SHARE, CRITICAL_SHARE = 0.05, 0.20  # by which missing values or unseen categories increase
@@ -199,11 +199,11 @@ def trend_of(steps: Sequence[Step]) -> Trend | None:
     total = sum(weights)
     before = sum(weight * step.accuracy for weight, step in zip(weights, past, strict=True)) / total
     chance = before * (1 - before)
-    shares = [weight / total for weight in weights]
+    fractions = [weight / total for weight in weights]
     beyond_chance = [(step.accuracy - before) ** 2 - chance / step.n for step in past]
-    between = max(sum(share * one for share, one in zip(shares, beyond_chance, strict=True)), 0.0)
-    n_past = 1 / sum(share**2 / step.n for share, step in zip(shares, past, strict=True))
-    k_past = 1 / sum(share**2 for share in shares)
+    between = max(sum(fraction * one for fraction, one in zip(fractions, beyond_chance, strict=True)), 0.0)
+    n_past = 1 / sum(fraction**2 / step.n for fraction, step in zip(fractions, past, strict=True))
+    k_past = 1 / sum(fraction**2 for fraction in fractions)
     error = sqrt(between * (1 / len(last) + 1 / k_past) + max(chance, 0.01) * (1 / n_last + 1 / n_past))
     last_error = sqrt(max(accuracy * (1 - accuracy), 0.01) / n_last)
     return Trend(accuracy, before, error, last_error, last[0].first, last[-1].last)
@@ -298,7 +298,7 @@ def _share_findings(columns: Sequence[ColumnView], kind: str, said: str) -> list
 
 
 def _matters(column: ColumnView, columns: Sequence[ColumnView]) -> bool:
-    """Return whether a column has at least an even share of the importance of all."""
+    """Return whether a column has at least an even fraction of the importance of all."""
     return column.importance >= 1 / len(columns)
 
 

@@ -114,7 +114,7 @@ class ClassView:
     value : str
         As it is written.
     status : {"present", "new", "gone", "returned", "declared"}
-        "new": first seen in the last batches, and not in the first one. "gone": by its share until then, seven or more
+        "new": first seen in the last batches, and not in the first one. "gone": by its frequency until then, seven or more
         of the samples since would have been of it. "returned": was gone and was seen again in the last batches.
         "declared": announced, but not seen yet.
     first_batch, last_batch : int or None

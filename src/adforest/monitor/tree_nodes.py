@@ -22,7 +22,7 @@ from adforest.snapshot import FittedForests
 
 # Okabe and Ito's colours, which colour-blind people can tell apart; those that carry black text best come first.
 COLOURS = ("56B4E9", "E69F00", "009E73", "CC79A7", "F0E442", "D55E00", "0072B2", "999999")
-PALER = 0.3  # share of white in the first round of colours
+PALER = 0.3  # fraction of white in the first round of colours
 NOBODY = "#FFFFFF"  # the colour of a leaf without samples
 
 

@@ -126,7 +126,7 @@ def read_batches(
     all are marks. Its first value that is not a number is an error that names file, line and the option to set. The
     same holds for a column that was numbers in the files before. Of a target, only plain numbers and marks count.
 
-    Missing values stay missing; a record without a class is an error unless `unlabelled` says otherwise. An empty field
+    Missing values stay missing; a record without a class is an error unless `unlabelled` is "skip". An empty field
     is missing in every column; so are NA, N/A, NaN, NULL, null and the like, but in a target that is text these are
     classes. A file without records gives no batch and a warning.
 

@@ -72,7 +72,7 @@ class Gate:
         headers = {key: value.decode("latin-1") for key, value in scope["headers"]}
         try:
             tokens = self.tokens.all()
-        except OSError:  # whose path is for the operator; what must be asked for cannot be told from what is open
+        except OSError:  # no path in the message; which requests need a token is not known
             await answer(send, 503, "the tokens of this service cannot be read. Its operator must mend their file.")
             return
         needs_token = self._needs_tokens or bool(tokens)
@@ -133,7 +133,7 @@ class AuditLog:
             return
         try:
             self._write(scope, who, status)
-        except OSError as error:  # the change is made already: whoever asked for it must be told so
+        except OSError as error:  # the change is made already: the client must get its response
             LOGGER.error("'%s' cannot be written (%s): %s %s", self._path, error, scope["method"], scope["path"][:500])
 
     def _write(self, scope: Message, who: str, status: int) -> None:

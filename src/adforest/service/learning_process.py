@@ -52,7 +52,7 @@ class LearningProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pass_fds=locks if os.name == "posix" else (),  # elsewhere locks end with the parent
-            start_new_session=True,  # Ctrl-C in a terminal is for its parent, which lets it finish
+            start_new_session=True,  # Ctrl-C in a terminal is for its parent, which waits for it
         )
         hello = self._receive()
         if "error" in hello:

@@ -13,7 +13,7 @@ from adforest.service.databases import PRIVATE, Database, ServerDatabase, open_f
 from adforest.storage.atomic import sync_folder, write_atomically
 
 BINARY = getattr(os, "O_BINARY", 0)  # on Windows, where a line feed would be written as two bytes
-PRIVATE_FOLDER = 0o700  # what is kept are records of people: readable by their owner alone
+PRIVATE_FOLDER = 0o700  # records may be personal data: readable by their owner alone
 
 
 class AppendFile(Protocol):

@@ -117,7 +117,7 @@ class ParentServer(uvicorn.Server):
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             pass_fds=(listener,),
-            start_new_session=True,  # Ctrl-C in a terminal is for the parent, which lets them finish
+            start_new_session=True,  # Ctrl-C in a terminal is for the parent, which waits for them
         )
 
     async def _answer(self, message: dict[str, Any], body: bytes) -> dict[str, Any]:

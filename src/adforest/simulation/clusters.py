@@ -34,30 +34,30 @@ class Population:
     Attributes
     ----------
     centres : ndarray of float64, shape (n_classes, n_clusters, n_columns)
-    shares : ndarray of float64, shape (n_classes,)
+    frequencies : ndarray of float64, shape (n_classes,)
         Class frequencies. They sum to 1; an absent class has 0.
     """
 
     centres: NDArray[np.float64]
-    shares: NDArray[np.float64]
+    frequencies: NDArray[np.float64]
 
     @property
     def classes(self) -> NDArray[np.int64]:
         """The classes that are present."""
-        return np.flatnonzero(self.shares).astype(np.int64)
+        return np.flatnonzero(self.frequencies).astype(np.int64)
 
     def draw(self, n: int, rng: np.random.Generator) -> Drawn:
         """Return n samples in random order, every class within one sample of its frequency."""
         # Equally spaced points on the cumulative frequencies: no rare class is missed by chance.
         points = (np.arange(n) + rng.random()) / n
-        ends = np.cumsum(self.shares[self.classes])[:-1]
+        ends = np.cumsum(self.frequencies[self.classes])[:-1]
         y = rng.permutation(self.classes[np.searchsorted(ends, points, side="right")])
         cluster = rng.integers(0, self.centres.shape[1], n)
         return self.centres[y, cluster] + rng.normal(size=(n, self.centres.shape[2])), y
 
 
 def simulate_new_classes(
-    shares: ArrayLike,
+    frequencies: ArrayLike,
     *,
     batch_size: int = 1000,
     random_state: int | np.random.Generator | None = None,
@@ -71,7 +71,7 @@ def simulate_new_classes(
 
     Parameters
     ----------
-    shares : array-like, shape (n_batches, n_classes)
+    frequencies : array-like, shape (n_batches, n_classes)
         Per batch, the frequency of every class, 0 for an absent one. Rows are scaled to sum to 1, so ones mean equal
         frequencies. Each part of a batch has every class within one sample of its frequency.
     batch_size : int, default=1000
@@ -97,13 +97,13 @@ def simulate_new_classes(
 
     Class 0 vanishes after 5 batches, returns after 100 others; class 3 is rare:
 
-    >>> shares = np.tile([0.33, 0.33, 0.33, 0.01], (106, 1))
-    >>> shares[5:105, 0] = 0
-    >>> [np.bincount(batch.y_train).tolist() for batch in simulate_new_classes(shares, random_state=0)][-2:]
+    >>> frequencies = np.tile([0.33, 0.33, 0.33, 0.01], (106, 1))
+    >>> frequencies[5:105, 0] = 0
+    >>> [np.bincount(batch.y_train).tolist() for batch in simulate_new_classes(frequencies, random_state=0)][-2:]
     [[0, 493, 492, 15], [330, 330, 330, 10]]
     """
-    table = np.array(shares, dtype=np.float64)
-    _check_shares(table)
+    table = np.array(frequencies, dtype=np.float64)
+    _check_frequencies(table)
     check_count("batch_size", batch_size)
     rng = np.random.default_rng(random_state)
     return _draw_mixtures(table / table.sum(axis=1, keepdims=True), batch_size, rng)
@@ -148,21 +148,21 @@ def simulate_clusters(
     return _draw_wandering(n_batches, batch_size, rng)
 
 
-def _check_shares(table: NDArray[np.float64]) -> None:
+def _check_frequencies(table: NDArray[np.float64]) -> None:
     """Raise an error unless every row can be scaled to class frequencies."""
     if table.ndim != 2 or not table.size:
-        raise ValueError(f"shares has shape {table.shape}; expected (n_batches, n_classes), both at least 1.")
+        raise ValueError(f"frequencies has shape {table.shape}; expected (n_batches, n_classes), both at least 1.")
     is_wrong = ~(np.isfinite(table) & (table >= 0))
     if is_wrong.any():
         batch, column = np.argwhere(is_wrong)[0]
         raise ValueError(
-            f"shares has {table[batch, column]} for class {column} in batch {batch + 1}; expected finite numbers of 0 "
-            "or more. Put 0 for a class that is absent."
+            f"frequencies has {table[batch, column]} for class {column} in batch {batch + 1}; expected finite numbers "
+            "of 0 or more. Put 0 for a class that is absent."
         )
     is_empty = table.sum(axis=1) == 0
     if is_empty.any():
         raise ValueError(
-            f"shares has only zeros for batch {is_empty.argmax() + 1}; expected one positive share at least. "
+            f"frequencies has only zeros for batch {is_empty.argmax() + 1}; expected one positive frequency at least. "
             "Drop the row, or give a class a share."
         )
 
@@ -171,8 +171,8 @@ def _draw_mixtures(table: NDArray[np.float64], batch_size: int, rng: np.random.G
     """Yield a batch for every row of class frequencies."""
     centres = rng.normal(0, SPREAD, (table.shape[1], N_CLUSTERS, N_COLUMNS))
     known: set[int] = set()
-    for number, shares in enumerate(table, start=1):
-        population = Population(centres, shares)
+    for number, frequencies in enumerate(table, start=1):
+        population = Population(centres, frequencies)
         scenario = scenario_of(population.classes.tolist(), known)
         known.update(population.classes.tolist())
         yield draw_batch(number, scenario, batch_size, partial(population.draw, rng=rng))

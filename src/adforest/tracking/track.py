@@ -16,7 +16,7 @@ from adforest.forest.types import AnyArray, BoolArray, Float32Array, Float64Arra
 from adforest.tracking.column_sketches import ColumnSketches
 from adforest.tracking.history import History
 
-MISSED = 7.0  # expected samples of a class of which none came: by chance once in a thousand times
+MISSED = 7.0  # expected samples of a class without any: by chance once in a thousand times
 MAX_RETURNS = 512  # that are kept, the last ones
 
 
@@ -138,7 +138,7 @@ class Prequential:
         return PrequentialAnswers(labels.by_arrival[self.codes], probabilities[:, labels.order])
 
     def _padded(self, n_classes: int) -> Float32Array:
-        """Return probabilities with columns of zeros for classes that came later."""
+        """Return probabilities with columns of zeros for later classes."""
         if n_classes == self.probabilities.shape[1]:
             return self.probabilities
         return np.pad(self.probabilities, ((0, 0), (0, n_classes - self.probabilities.shape[1])))

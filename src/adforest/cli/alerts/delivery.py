@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 from adforest.cli.output import counted, printable, remark
 
 Alert = Mapping[str, Any]
-MESSAGE = "{message}"  # stands for the message in an argument of a command
+MESSAGE = "{message}"  # replaced by the message in an argument of a command
 IN_ENVIRONMENT = ("id", "time", "message", "rule", "batch", "model")  # of an alert, as ADFOREST_ID and so on
 MAX_SAID = 200  # characters of the error output of a program
 

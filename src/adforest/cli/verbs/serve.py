@@ -36,7 +36,7 @@ def monitor(
 ) -> None:
     """Show a model, or a folder of models, as a web page that updates itself: health, accuracy, drift, columns.
 
-    Ctrl-C ends it. Nothing is loaded from other hosts, and only this machine has access unless --host says otherwise.
+    Ctrl-C ends it. Nothing is loaded from other hosts, and only this machine has access unless --host is given.
     """
     from adforest.monitor import serve
 

@@ -1,8 +1,8 @@
-# Cuts by categories. A node's categories are put into an order, and cuts are searched along it as along numbers.
+# Splits by categories. A node's categories are ordered, and splits are searched along that order as along numbers.
 #
 # The order is that of the mean score of a category's samples, where each class has a score. With two classes this is
-# the order of the class share, along which the best of all subsets is a prefix; with more it is a random projection of
-# the class probabilities, drawn anew at each node. C4.5 draws nothing: there the most frequent class of the node scores 1, and
+# the order of the probability of a class, along which the best of all subsets is a prefix; with more it is a random projection of
+# the class probabilities, drawn at each node. C4.5 draws nothing: there the most frequent class of the node scores 1, and
 # others 0. Two categories need no order.
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 

@@ -1,4 +1,4 @@
-"""Put a node's categories into an order, and ask a price for a cut by it."""
+"""Order a node's categories, and compute the penalty of a split along that order."""
 from libc.math cimport log2, pow
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
@@ -8,7 +8,7 @@ from .splitting cimport MAX_WEIGHT, Cut, Scratch, class_of
 
 
 cdef uint64_t draw_salt(CategoryOrder* order) noexcept nogil:
-    """Return what fixes the scores of classes at a node: a random number, or for C4.5 the most frequent class."""
+    """Return the salt of the scores of classes at a node: a random number, or for C4.5 the most frequent class."""
     return order.top_class if order.by_top_class else next_random(order.random)
 
 
@@ -83,7 +83,7 @@ cdef void rank_histogram(CategoryOrder* order, const Scratch* scratch, Py_ssize_
 
 
 cpdef double price_of_subset(Py_ssize_t present, Py_ssize_t n) noexcept nogil:
-    """Return what a cut by categories must gain before it is worth anything, in bits.
+    """Return the gain that a split by categories must exceed, in bits.
 
     Of k categories there are 2^(k-1) - 1 ways to make two sides, where k values in order have k - 1. The bits that it
     takes to say which one are what chance gains by the choice, and up to twice as many where most of the n samples have

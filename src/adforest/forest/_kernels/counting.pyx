@@ -158,7 +158,7 @@ cpdef put_in_order(const int32_t[::1] node, const int32_t[::1] klass, const doub
             in_node[at] = node[i]
             in_class[at] = klass[i]
             in_weight[at] = weight[i]
-        for i in range(n):      # what came before is in order
+        for i in range(n):      # earlier lines are in order
             if rows == 0 or in_node[rows - 1] != in_node[i]:
                 first = rows
                 if start[in_node[i]] - i > FEW:     # a node's start has moved to the end of its lines

@@ -40,7 +40,7 @@ cdef struct Grower:
     Subtrees subtrees
     uint64_t* samples       # of all groups, see above
     uint64_t* spare         # as many, for partitioning
-    Block exact             # the block of at most BLOCK samples at hand
+    Block exact             # the current block of at most BLOCK samples
     int32_t max_depth       # -1 for no limit
     bint out_of_memory
 

@@ -1,6 +1,6 @@
 """The growing loop: split a node or make it a leaf, node after node, block after block; see grower.pxd.
 
-A cut that was found is put into effect: samples are parted, and threshold or categories are written into the node.
+A split that was found is applied: samples are partitioned, and threshold or categories are written into the node.
 """
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t

@@ -40,7 +40,7 @@ cdef double gini_above(str criterion, uint64_t seed):
 
 
 cdef set_params(Grower* g, params, uint64_t seed):
-    """Write what the caller asks for into an empty grower."""
+    """Write the parameters of the call into an empty grower."""
     g.search.random = seed
     g.search.rules.max_features = params.max_features
     g.search.rules.min_leaf = max(params.min_samples_leaf, 1)
@@ -86,7 +86,7 @@ cdef void grow_groups(Grower* g, Block* shared, const int32_t* y, const int32_t*
 
 
 cdef copy_subtrees(const Subtrees* subtrees, replaced, importance):
-    """Return what was grown as arrays, see grow."""
+    """Return the grown subtrees as arrays, see grow."""
     counts = (
         copy_out(subtrees.counts.node, subtrees.counts.n, np.int32),
         copy_out(subtrees.counts.klass, subtrees.counts.n, np.int32),
@@ -305,7 +305,7 @@ def grow_tree(samples, const int32_t[::1] known, const uint16_t[::1] weights, pa
 cdef finish_tree(const Grower* g, const Node* root, const double* X, Node[::1] nodes, uint64_t[::1] words,
                  int32_t[::1] row_start, int32_t[::1] row_class, double[::1] row_weight, double[::1] row_scale,
                  const int32_t[::1] others, int32_t[::1] leaf_of):
-    """Write what was grown as the arrays of a tree, and the leaves of other samples to leaf_of."""
+    """Write the grown tree as arrays, and the leaves of other samples to leaf_of."""
     cdef Py_ssize_t i, m = g.search.table.n_features
     cdef bint is_written
     cdef int32_t[::1] leaf = np.empty(others.shape[0], dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Estimate what a cut of a growing leaf would gain from the leaf's statistics; see observing.pxd."""
+"""Estimate the gain of splits of a growing leaf from its statistics; see observing.pxd."""
 from libc.math cimport INFINITY, erfc, sqrt
 from libc.stdint cimport int32_t
 

@@ -25,7 +25,7 @@ cdef inline uint8_t needed(double value, uint8_t at_least) noexcept nogil:
 def narrowest(const double[:, :] X, const uint8_t[::1] at_least):
     """Return by column the narrowest type, from a given one on, that holds all values exactly.
 
-    Codes hold whole numbers from 0 to 65,534.
+    Codes hold integers from 0 to 65,534.
     """
     cdef Py_ssize_t n = X.shape[0], m = X.shape[1], first = 0, last, i, j
     cdef uint8_t one

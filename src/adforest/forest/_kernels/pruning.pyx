@@ -1,4 +1,4 @@
-"""Prune grown subtrees by the errors that leaves must expect on new samples, as C4.5 does."""
+"""Prune grown subtrees by the expected errors of leaves on new samples, as C4.5 does."""
 from libc.math cimport pow, sqrt
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
@@ -38,7 +38,7 @@ cdef inline NodeErrors* errors_at(Pruning* pruning, Py_ssize_t at) noexcept nogi
 
 cdef void note_node(Pruning* pruning, Py_ssize_t at, const NodeSamples* node, const Scratch* scratch,
                     double gain) noexcept nogil:
-    """Note what pruning will ask of a node, whose class weights are in scratch.right."""
+    """Store the statistics of a node for pruning; its class weights are in scratch.right."""
     cdef Py_ssize_t i
     cdef int32_t weight
     cdef NodeErrors* errors = errors_at(pruning, at)

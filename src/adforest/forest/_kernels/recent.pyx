@@ -1,4 +1,4 @@
-"""What the last labelled samples say of others: neighbours by shared leaves, and classes that follow each other."""
+"""Predictions from the last labelled samples: neighbours by shared leaves, and classes that follow each other."""
 from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
@@ -106,7 +106,7 @@ def count_labels(const int32_t[::1] y, Py_ssize_t n_labels, const int64_t[::1] p
 
 
 def merge_pairs(const int64_t[::1] pairs, const int64_t[::1] counts, const int64_t[::1] more):
-    """Return pairs and counts after some more pairs came; both lists of pairs ascend, more may hold one twice."""
+    """Return pairs and counts after some more pairs; both lists of pairs ascend, more may hold one twice."""
     cdef Py_ssize_t n = pairs.shape[0], m = more.shape[0], i = 0, j = 0, at = 0
     pairs_array, counts_array = np.empty(n + m, dtype=np.int64), np.empty(n + m, dtype=np.int64)
     cdef int64_t[::1] merged = pairs_array, total = counts_array

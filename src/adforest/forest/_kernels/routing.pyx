@@ -1,4 +1,4 @@
-"""Send raw samples down a tree, and let the leaves they reach answer."""
+"""Find the leaves that raw samples reach in a tree, and add the votes of these leaves."""
 from libc.stdint cimport int32_t, uint64_t
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Move rows of arrays in runs: memory lets go of single samples, and what is between them moves up."""
+"""Move rows of arrays in runs: memory drops single samples, and the rows between them move up."""
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 

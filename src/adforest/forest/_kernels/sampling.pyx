@@ -1,7 +1,8 @@
-"""How often a sample counts in a tree: random whole numbers, fixed by the sample's serial number and a seed.
+"""How often a sample counts in a tree: random integers, fixed by the sample's serial number and a seed.
 
-All random numbers of a sample in a tree go by one number u in [0, 1). Of a sample with weight w a Poisson draw of mean w is at
-least 1 only if w rounded by the same u is, since exp(-w) >= 1 - w: what is in the bag also counts outside of it.
+All random numbers of a sample in a tree are computed from one number u in [0, 1). Of a sample with weight w a Poisson
+draw of mean w is at least 1 only if w rounded by the same u is, since exp(-w) >= 1 - w: what is in the bag also counts
+outside of it.
 """
 from libc.math cimport exp, floor
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
@@ -44,7 +45,7 @@ cdef inline uint16_t drawn(double mean, double u) noexcept nogil:
 
 
 def hashes(const int64_t[::1] serial):
-    """Return a number for each serial number that looks random and is the same for ever, as uint64."""
+    """Return a number for each serial number that looks random and never changes, as uint64."""
     cdef Py_ssize_t i
     hash_array = np.empty(serial.shape[0], dtype=np.uint64)
     cdef uint64_t[::1] hashed = hash_array

@@ -1,4 +1,4 @@
-"""Find the best cut of a node: draw features, look along each for the best cut, by gain or as C4.5 by gain ratio."""
+"""Find the best split of a node: draw features, search each for the best split, by gain or as C4.5 by gain ratio."""
 from libc.math cimport INFINITY, log
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc

@@ -54,7 +54,7 @@ cdef void close_scratch(Scratch* scratch) noexcept nogil:
 
 cdef inline Py_ssize_t find_path(const Sums* s, int32_t leaf, const Mixture* mixture,
                                  Scratch* scratch) noexcept nogil:
-    """Write the nodes that have a say in a leaf's answer, from the leaf up, and their weights; return how many."""
+    """Write the nodes that a leaf's probabilities are a mixture of, from the leaf up, and their weights; return how many."""
     cdef Py_ssize_t n = 0
     cdef int32_t at = leaf, above
     cdef double given = 0, kept
@@ -176,7 +176,7 @@ cdef void write_table(Table* table, const Tree* tree, const Mixture* mixture, Sc
 
 cdef inline Py_ssize_t find_unwritten(const Table* table, const Sums* s, int32_t node, const Mixture* mixture,
                                       Scratch* scratch) noexcept nogil:
-    """Write the nodes without a row from a node up, and what is kept below each; return how many.
+    """Write the nodes without a row from a node up, and the fraction kept below each; return how many.
 
     The last of them is the root, or one of which all is kept, or one below a node that has a row.
     """
@@ -278,7 +278,7 @@ cdef void add_one_by_one(const Tree* tree, const int32_t* leaf, Py_ssize_t n, co
 
 
 cdef inline Py_ssize_t n_table_rows(const Tree* tree, Py_ssize_t n) noexcept nogil:
-    """Return for how many rows a table of a tree must have buffers to answer n samples; those of inner nodes among them."""
+    """Return the number of rows, inner nodes included, for which a table must have buffers to predict n samples."""
     cdef Py_ssize_t n_leaves = (tree.n_nodes + 1) // 2
     return n_leaves if n > tree.n_nodes else max(n_leaves, min(tree.n_nodes, n * (tree.depth + 1)))
 

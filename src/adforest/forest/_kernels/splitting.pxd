@@ -80,7 +80,7 @@ cdef struct Scratch:
 
 
 cdef inline void swap_sides(Scratch* s) noexcept nogil:
-    """Begin anew after a scan that has moved everything to the left."""
+    """Restart after a scan that has moved everything to the left."""
     s.left, s.right = s.right, s.left
 
 

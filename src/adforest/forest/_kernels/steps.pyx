@@ -1,6 +1,6 @@
-"""What each question on the way of a sample adds to the answer of a tree.
+"""Contribution of each split on the path of a sample to the prediction of a tree.
 
-Say a(v) is what a tree would answer if its node v were a leaf. The step from a node u to its child v adds a(v) - a(u),
+Let a(v) be the prediction of a tree if its node v were a leaf. The step from a node u to its child v adds a(v) - a(u),
 which is credited to the feature that u asks about, so that a(root) and the steps of a path add up to a(leaf). For
 shrunk class probabilities (see shrinkage.pyx) a step adds
 
@@ -19,7 +19,7 @@ from .sums cimport Sums, TreeSums
 
 def add_proba_steps(TreeSums tree, const int32_t[::1] leaf, const double[::1] strengths, const double[::1] mix,
                     double[:, :, ::1] steps):
-    """Add what each feature adds to the shrunk class probabilities of leaves to steps (n, n_features, n_classes).
+    """Add the contribution of each feature to the shrunk class probabilities of leaves to steps (n, n_features, n_classes).
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ cdef struct Rows:
 
 cdef void add_answer(const Sums* s, const Rows* rows, int32_t node, bint soft, double sign,
                      double* to) noexcept nogil:
-    """Add what a node would answer if it were a leaf, times a sign."""
+    """Add the prediction of a node if it were a leaf, times a sign."""
     cdef Py_ssize_t j, best = s.first[node]
     cdef bint is_leaf = best < rows.n
     cdef double weight, most = 0
@@ -82,7 +82,7 @@ cdef void add_answer(const Sums* s, const Rows* rows, int32_t node, bint soft, d
 
 def add_vote_steps(TreeSums tree, const int32_t[::1] leaf, const double[::1] row_weight, const double[::1] row_scale,
                    bint soft, double[:, :, ::1] steps, double[:, ::1] roots):
-    """Add what each feature adds to the votes of leaves to steps, and those of the root to roots (n, n_classes).
+    """Add the contribution of each feature to the votes of leaves to steps, and those of the root to roots (n, n_classes).
 
     Parameters
     ----------

@@ -101,7 +101,7 @@ cdef double write_category(Stream* s, Py_ssize_t f, Py_ssize_t category) noexcep
 
 
 cdef void split_leaf(Stream* s, Py_ssize_t at, Candidate cut) noexcept nogil:
-    """Turn a leaf into a question with two new leaves."""
+    """Turn a leaf into a split with two new leaves."""
     cdef double left_total = 0, right_total = 0
     cdef Py_ssize_t k, left = s.group.n
     cdef Node* node
@@ -166,7 +166,7 @@ cdef void try_to_split(Stream* s, Py_ssize_t at) noexcept nogil:
 
 
 cdef void learn(Stream* s, const double* sample, int32_t klass, double weight) noexcept nogil:
-    """Send a sample to its leaf, add it to what the leaf has observed, and maybe split the leaf."""
+    """Send a sample to its leaf, add it to the statistics of the leaf, and maybe split the leaf."""
     cdef Py_ssize_t at = 0
     cdef const Node* node = s.group.nodes
     cdef const uint64_t* bits = NULL    # as there are none yet, where no node asks for categories

@@ -46,7 +46,7 @@ cdef struct Lists:
 
 cdef inline void sum_leaf(const Lists* lists, int32_t at, const int32_t* row_start,
                           const double* row_weight) noexcept nogil:
-    """Note where the class weights of a leaf are, and add them up."""
+    """Store where the class weights of a leaf are, and add them up."""
     cdef Py_ssize_t a
     lists.first[at] = row_start[at]
     lists.stop[at] = row_start[at + 1]
@@ -145,7 +145,7 @@ cdef sum_changed_rows(TreeSums before, const int32_t[::1] changed, const Node[::
                       const int32_t[::1] row_class, const double[::1] row_weight, Py_ssize_t n_classes):
     """Return what `sum_rows` does, given the sums of the same nodes before the rows of some leaves were added to.
 
-    The class weights of a node above these leaves are found anew, and stay where they were unless they are of more
+    The class weights of a node above these leaves are computed again, and stay where they were unless they are of more
     classes: then they follow all others.
     """
     cdef Py_ssize_t n_nodes = nodes.shape[0], i, n, room, n_before = before.n_leaf_rows
@@ -225,7 +225,7 @@ def entropies(TreeSums sums):
 
 
 cdef class TreeSums:
-    """A tree and the class weights of every node of it, inner ones included: what answers are read from.
+    """A tree and the class weights of every node of it, inner ones included, for predictions.
 
     Arrays are taken hold of once, so that asking many trees about one sample costs little more than their kernels do.
 

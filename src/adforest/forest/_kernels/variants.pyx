@@ -1,4 +1,4 @@
-"""Variants of what voters answer: class probabilities of a forest, or the mean of two, corrected for class mixes."""
+"""Variants of voters: class probabilities of a forest, or the mean of two, corrected for class mixes."""
 from libc.math cimport log
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
@@ -224,10 +224,10 @@ def calibrate(const double[:, ::1] votes, const double[::1] weights, const doubl
 
 
 def gains(list voters, const double[:, ::1] ratios, const int32_t[::1] y, double floor, double log_gain):
-    """Return what each voter gains by each sample of a known class in each variant, float64 (n_voters, n_variants, n).
+    """Return the gain of each voter and variant by sample of a known class, float64 (n_voters, n_variants, n).
 
-    That is 1 for a right answer, which is the first of the classes with the largest probability, and log_gain times the
-    logarithm of the probability of the right class, or of floor if that is larger. See `weigh` for voters and ratios.
+    That is 1 for a correct prediction, which is the first of the classes with the largest probability, plus log_gain times
+    the logarithm of the probability of the true class, or of floor if that is larger. See `weigh` for voters and ratios.
     """
     cdef Py_ssize_t n = y.shape[0], n_classes = ratios.shape[1], n_variants = ratios.shape[0], i, v, w, k, best
     cdef Py_ssize_t n_voters = len(voters)

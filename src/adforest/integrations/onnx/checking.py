@@ -40,30 +40,30 @@ def _check_part(
         values: AnyArray = samples if one.width > 1 else samples[:, [position]]
         if one.categories is not None:
             values = _values(one.categories, samples[:, position])[:, np.newaxis]
-            # The meaning of a code can have changed since a sample came: a value may be infrequent now.
+            # The meaning of a code can have changed since a sample was learnt: a value may be infrequent now.
             matrix[:, position] = one.categories.translate(code_values(values[:, 0].tolist(), one.name), one.name)
         fed[one.name] = one.feed(values, missing_text)
     label, probabilities = session.run(None, fed)
-    matrix = model.encoder.with_rates(matrix)  # current ones, not those from when samples came
+    matrix = model.encoder.with_rates(matrix)  # current ones, not those from when samples were learnt
     votes_by_class = model.in_order(votes(model.state, matrix, len(model.labels.by_arrival)))
-    expected, shares = model.most_likely(votes_by_class), as_proba(votes_by_class)
-    far = np.abs(probabilities - shares).max(axis=1) > TOLERANCE
-    other = (label != expected) & ~is_tie(shares)
+    expected, proba = model.most_likely(votes_by_class), as_proba(votes_by_class)
+    far = np.abs(probabilities - proba).max(axis=1) > TOLERANCE
+    other = (label != expected) & ~is_tie(proba)
     if (far | other).any():
         place = int((far | other).argmax())
         raise RuntimeError(
             f"ONNX Runtime answers {np.count_nonzero(far | other)} of {len(samples)} samples otherwise than the model, "
             f"such as {samples[place].tolist()}: {label[place]!r} with probabilities {probabilities[place].tolist()} "
-            f"instead of {expected[place]!r} with {shares[place].tolist()}. No graph is returned, since it would not "
+            f"instead of {expected[place]!r} with {proba[place].tolist()}. No graph is returned, since it would not "
             "be this model."
         )
 
 
-def is_tie(shares: Float64Array) -> AnyArray:
+def is_tie(proba: Float64Array) -> AnyArray:
     """Return which samples have two most likely classes, up to rounding."""
-    if shares.shape[1] < 2:
-        return np.zeros(len(shares), dtype=bool)
-    second, first = np.partition(shares, -2, axis=1)[:, -2:].T
+    if proba.shape[1] < 2:
+        return np.zeros(len(proba), dtype=bool)
+    second, first = np.partition(proba, -2, axis=1)[:, -2:].T
     tied: AnyArray = first - second <= TIE
     return tied
 

@@ -81,10 +81,10 @@ def _add_outputs(graph: Graph, votes: str, labels: AnyArray, names: tuple[str, .
     n_classes, kind = len(labels), graph.onnx.TensorProto
     best = graph.add("ArgMax", votes, axis=1, keepdims=0)
     scaled, none = graph.divided(votes, graph.total(votes))
-    shares = graph.add("Where", none, graph.constant(1 / n_classes), scaled)
+    proba = graph.add("Where", none, graph.constant(1 / n_classes), scaled)
     types = {"O": "STRING", "i": "INT64", "u": "UINT64", "b": "BOOL", "f": "DOUBLE"}
     graph.output(graph.add("Gather", graph.constant(labels), best), names[0], types[labels.dtype.kind])
-    graph.output(graph.add("Cast", shares, to=kind.FLOAT), names[1], "FLOAT", n_classes)
+    graph.output(graph.add("Cast", proba, to=kind.FLOAT), names[1], "FLOAT", n_classes)
 
 
 def _labels(model: FittedModel[State]) -> AnyArray:

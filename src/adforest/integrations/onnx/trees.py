@@ -35,7 +35,7 @@ def add_forest(
         One more value by leaf, all trees one after the other: it follows the classes.
     """
     rows = graph.add("Cast", _add_ensemble(graph, matrix, trees, answers), to=graph.onnx.TensorProto.INT64)
-    table = np.concatenate([one.shares for one in answers])
+    table = np.concatenate([one.proba for one in answers])
     return graph.add("Gather", graph.constant(table if more is None else np.column_stack([table, more])), rows, axis=0)
 
 

@@ -85,10 +85,10 @@ def _add_forest_votes(graph: Graph, matrix: str, model: FittedModel[State]) -> s
     state = model.state
     if is_permanent_alone(state):
         return _add_proba(graph, matrix, model, PERMANENT)
-    shares = {name: _add_proba(graph, matrix, model, name) for name in forests_of(state) if name != PERMANENT}
-    shares[PERMANENT], near = _add_proba_and_recency(graph, matrix, model)
-    contexts = _add_contexts(graph, model, shares, near)
-    return _add_weighted_votes(graph, model, _add_unmet_classes(graph, model, shares), contexts)
+    proba = {name: _add_proba(graph, matrix, model, name) for name in forests_of(state) if name != PERMANENT}
+    proba[PERMANENT], near = _add_proba_and_recency(graph, matrix, model)
+    contexts = _add_contexts(graph, model, proba, near)
+    return _add_weighted_votes(graph, model, _add_unmet_classes(graph, model, proba), contexts)
 
 
 def _add_calibration(graph: Graph, model: FittedModel[State], votes: str) -> str:
@@ -108,19 +108,19 @@ def _add_calibration(graph: Graph, model: FittedModel[State], votes: str) -> str
     return graph.add("Sum", *parts)
 
 
-def _add_unmet_classes(graph: Graph, model: FittedModel[State], shares: dict[str, str]) -> dict[str, str]:
+def _add_unmet_classes(graph: Graph, model: FittedModel[State], proba: dict[str, str]) -> dict[str, str]:
     """Return class probabilities by forest, with the permanent one's for classes that a forest has not seen."""
-    filled, one = dict(shares), graph.constant(1.0)
-    for name, unmet in unmet_classes(model.state, shares, len(model.labels.by_arrival)).items():
+    filled, one = dict(proba), graph.constant(1.0)
+    for name, unmet in unmet_classes(model.state, proba, len(model.labels.by_arrival)).items():
         classes = model.in_order(unmet[np.newaxis].astype(np.float64))
-        mass = graph.add("MatMul", shares[PERMANENT], graph.constant(classes.T))
-        taken = graph.add("Mul", graph.add("Mul", shares[PERMANENT], graph.constant(classes)), mass)
+        mass = graph.add("MatMul", proba[PERMANENT], graph.constant(classes.T))
+        taken = graph.add("Mul", graph.add("Mul", proba[PERMANENT], graph.constant(classes)), mass)
         rest = graph.add("Sub", one, graph.add("Mul", mass, mass))
-        filled[name] = graph.add("Add", graph.add("Mul", shares[name], rest), taken)
+        filled[name] = graph.add("Add", graph.add("Mul", proba[name], rest), taken)
     return filled
 
 
-def _add_weighted_votes(graph: Graph, model: FittedModel[State], shares: dict[str, str], contexts: str) -> str:
+def _add_weighted_votes(graph: Graph, model: FittedModel[State], proba: dict[str, str], contexts: str) -> str:
     """Add up the voters' probabilities, corrected for each class mix and weighted by the contexts of each sample.
 
     With r_m(c) the class ratios and w_m(x) the weights of a voter v, its votes are written as
@@ -133,11 +133,11 @@ def _add_weighted_votes(graph: Graph, model: FittedModel[State], shares: dict[st
     votes = []
     for voter, weights in model.state.evidence.weights.items():
         kept = np.flatnonzero(weights.max(axis=0) >= model.state.settings.tuning.min_weight)
-        if not len(kept) or not shares.keys() >= set(voter):
+        if not len(kept) or not proba.keys() >= set(voter):
             continue
-        mean = shares[voter[0]]
+        mean = proba[voter[0]]
         if len(voter) > 1:
-            total = graph.add("Sum", *(shares[name] for name in voter))
+            total = graph.add("Sum", *(proba[name] for name in voter))
             mean = graph.add("Mul", total, graph.constant(1 / len(voter)))
         total = graph.add("MatMul", mean, graph.constant(ratios[kept].T))
         weight = graph.add("MatMul", contexts, graph.constant(weights[:, kept]))
@@ -146,15 +146,15 @@ def _add_weighted_votes(graph: Graph, model: FittedModel[State], shares: dict[st
     return graph.add("Sum", *votes)
 
 
-def _add_contexts(graph: Graph, model: FittedModel[State], shares: dict[str, str], near: str) -> str:
+def _add_contexts(graph: Graph, model: FittedModel[State], proba: dict[str, str], near: str) -> str:
     """Return the membership of each sample in each context, adding up to 1, of shape (N, 4)."""
     mix, one = model.state.class_mix, graph.constant(1.0)
 
     def found_by(name: str, classes: Int64Array) -> str | None:
-        if name not in shares or not len(classes):
+        if name not in proba or not len(classes):
             return None
         is_asked = np.isin(model.labels.order, classes).astype(np.float64)[:, np.newaxis]
-        others = graph.add("Sub", one, graph.add("MatMul", shares[name], graph.constant(is_asked)))
+        others = graph.add("Sub", one, graph.add("MatMul", proba[name], graph.constant(is_asked)))
         return graph.add(
             "Sub", one, graph.add("Pow", others, graph.constant(float(model.state.settings.tuning.steepness)))
         )
@@ -186,6 +186,6 @@ def _add_proba_and_recency(graph: Graph, matrix: str, model: FittedModel[State])
     recency: Sequence[AnyArray] = state.recency or [np.ones(len(tree.nodes)) for tree in trees]
     near = np.concatenate([by_node[one.node] for by_node, one in zip(recency, answers, strict=True)])
     both = graph.mean(add_forest(graph, matrix, trees, answers, near.astype(np.float64)), axis=1)
-    shares, mean = graph.columns(both, 0, n_classes), graph.columns(both, n_classes, n_classes + 1)
+    proba, mean = graph.columns(both, 0, n_classes), graph.columns(both, n_classes, n_classes + 1)
     full = graph.constant(state.settings.tuning.full_recency)
-    return shares, graph.add("Min", graph.add("Div", mean, full), graph.constant(1.0))
+    return proba, graph.add("Min", graph.add("Div", mean, full), graph.constant(1.0))

@@ -18,7 +18,7 @@ from adforest.monitor.pages.plots import Plot, Scale
 from adforest.monitor.pages.thinning import Course, without_twins
 
 HEIGHT, STRIP = 250, 54  # pixels
-LOSSES = ("log_loss", "brier_score")  # of which less is better; the other metrics are shares
+LOSSES = ("log_loss", "brier_score")  # of which less is better; the other metrics are fractions
 
 
 def accuracy_part(view: ModelView, course: Course, spans: Markup | None = None) -> Markup:

@@ -197,7 +197,7 @@ def _table(columns: Sequence[ColumnView], blocks: Sequence[tuple[int, int]]) -> 
 
 
 def _change(now: float, before: float | None, course: Markup | None) -> Markup:
-    """Return a share, with that of the past where it is another one, and below it how it became so."""
+    """Return a fraction, with that of the past where it differs, and below it a plot over time."""
     written, past = words.percent(now), words.percent(before)
     told = written if before is None or written == past else f"{written} (was {past})"
     return tag("span", tag("span", told, class_="figure-text"), course, class_="bar")

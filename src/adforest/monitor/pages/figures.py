@@ -134,7 +134,7 @@ def table_of(
     head : list of str
     rows : iterable of cells
     places : list of float, optional
-        Where each row is drawn, as a share of the width of its figure.
+        Where each row is drawn, as a fraction of the width of its figure.
     n_quiet : int, default=0
         How many of the last columns are left out when the reader steps through the figure.
     words : iterable of int
@@ -166,7 +166,7 @@ def table_of(
 
 
 def bar(value: float, most: float, words: str, class_: str = "") -> Markup:
-    """Return a number with a bar behind it, as long as its share of the largest."""
+    """Return a number with a bar behind it, as long as its fraction of the largest."""
     length = percent(0.0 if most <= 0 else min(1.0, max(0.0, value / most)))
     drawn = tag("svg", tag("rect", width=length, height=6, rx=1), width="100%", height=6, aria_hidden="true")
     return tag("span", tag("span", words, class_="figure-text"), drawn, class_=f"bar {class_}".rstrip())

@@ -220,7 +220,7 @@ class Plot:
 
 
 def percent(share: ArrayLike) -> str:
-    """Return a share of the width as an attribute."""
+    """Return a fraction of the width as an attribute."""
     return f"{100 * float(np.asarray(share)):.2f}%"
 
 
