@@ -114,8 +114,8 @@ class ClassView:
     value : str
         As it is written.
     status : {"present", "new", "gone", "returned", "declared"}
-        "new": first seen in the last batches, and not in the first one. "gone": by its frequency until then, seven or more
-        of the samples since would have been of it. "returned": was gone and was seen again in the last batches.
+        "new": first seen in the last batches, and not in the first one. "gone": by its frequency until then, seven or
+        more of the samples since would have been of it. "returned": was gone and was seen again in the last batches.
         "declared": announced, but not seen yet.
     first_batch, last_batch : int or None
     n_samples : int
