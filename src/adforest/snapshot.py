@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 from adforest.adaptation import BatchReport, State, votes
 from adforest.base import FittedAttributes, FittedModel, ProbabilityMixin
+from adforest.exceptions import AdforestError
 from adforest.explaining import Explanation, explain
 from adforest.forest.types import Float64Array
 from adforest.tracking import BatchBlock, PrequentialAnswers, Track
@@ -60,7 +61,8 @@ class TrackAttributes(FittedAttributes[State]):
 class Snapshot(ProbabilityMixin[State], TrackAttributes):
     """Immutable copy of a model, as `AdaptiveDecisionForestClassifier.snapshot` returns it; it can only predict.
 
-    It can be pickled and passed to other threads and processes. All its attributes are of the same state.
+    It can be pickled and passed to other threads and processes. All its attributes are of the same state. Functions of
+    scikit-learn that take a fitted classifier take it too, within `sklearn.frozen.FrozenEstimator` if they copy it.
 
     Attributes
     ----------
@@ -87,6 +89,26 @@ class Snapshot(ProbabilityMixin[State], TrackAttributes):
     def __repr__(self) -> str:
         names = ", ".join(map(str, self.classes_[:5].tolist())) + (", ..." if len(self.classes_) > 5 else "")
         return f"Snapshot after {self.n_batches_} batches, {len(self.classes_)} classes ({names})"
+
+    def fit(self, X: Any, y: Any) -> NoReturn:
+        """Raise an error: a snapshot can only predict. scikit-learn takes objects with `fit` for estimators.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        """
+        raise AdforestError("a snapshot can only predict; fit the model that it was taken from, or a new one")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        inputs = InputTags(sparse=True, categorical=True, string=True, allow_nan=True)
+        target = TargetTags(required=True)
+        return Tags("classifier", target, classifier_tags=ClassifierTags(), input_tags=inputs)
 
     def explain(self, X: Any) -> Explanation:
         """Explain predictions, see `AdaptiveDecisionForestClassifier.explain`.

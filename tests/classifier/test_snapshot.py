@@ -7,10 +7,16 @@ from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.inspection import permutation_importance
+from sklearn.model_selection import FixedThresholdClassifier
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier, Snapshot
 from adforest.base import lock_of
+from adforest.exceptions import AdforestError
 from experiments.rivals import RefitForestClassifier
 from small_forests import clusters, forest, swapped
 
@@ -106,6 +112,21 @@ def test_no_sample_is_in_a_snapshot_unless_asked_for():
     assert X[2_345].tobytes() in pickle.dumps(model.snapshot(samples=True))
     assert X[2_345].tobytes() not in pickle.dumps(model.snapshot())
     assert X[3].tobytes() not in pickle.dumps(model.snapshot())
+
+
+def test_scikit_learn_takes_a_snapshot_for_a_fitted_classifier():
+    model, (X, y) = forest().fit(*clusters(0)), clusters(9)
+    snapshot = model.snapshot()
+    assert is_classifier(snapshot)
+    check_is_fitted(snapshot)
+    ours, theirs = (get_tags(one) for one in (snapshot, model))
+    assert (ours.input_tags, ours.target_tags) == (theirs.input_tags, theirs.target_tags)
+    expected, found = (permutation_importance(one, X, y, random_state=0) for one in (model, snapshot))
+    np.testing.assert_array_equal(found.importances, expected.importances)
+    one, other = (FixedThresholdClassifier(FrozenEstimator(it), threshold=0.8) for it in (model, snapshot))
+    np.testing.assert_array_equal(other.predict(PROBES), one.predict(PROBES))
+    with pytest.raises(AdforestError, match="a snapshot can only predict"):
+        snapshot.fit(X, y)
 
 
 def test_a_snapshot_never_changes():
