@@ -10,7 +10,10 @@ import pyarrow as pa
 
 from adforest.base import as_proba, get_fitted
 from adforest.client import as_stream
+from adforest.service.bodies import ARROW, MAX_CELLS, BodyError
 from adforest.service.served_model import Answering
+
+MAX_JSON = 5_000_000  # values in an answer; each takes some 100 bytes of memory
 
 
 @dataclass
@@ -39,6 +42,18 @@ class Predicted(NamedTuple):
     labels: list[Any]
     probabilities: Any
     classes: list[Any]
+
+
+def check_answer(answering: Answering, n_records: int, *, explain: bool = False, is_arrow: bool = False) -> None:
+    """Raise if an answer would be larger than is allowed."""
+    n_columns = answering.model.n_features_in_ if explain else 1
+    n_values, limit = n_records * len(answering.model.classes_) * n_columns, MAX_CELLS if is_arrow else MAX_JSON
+    if n_values > limit:
+        raise BodyError(
+            413,
+            f"the answer would have {n_values:,} values; expected at most {limit:,}. Send fewer records at once"
+            + ("." if is_arrow else f", or ask without explain for Arrow: Accept: {ARROW[0]}."),
+        )
 
 
 def predict(answering: Answering, table: pa.Table) -> Predicted:
