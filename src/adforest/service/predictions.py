@@ -12,6 +12,7 @@ from adforest.base import as_proba, get_fitted
 from adforest.client import as_stream
 from adforest.service.bodies import ARROW, MAX_CELLS, BodyError
 from adforest.service.served_model import Answering
+from adforest.service.trainer import as_learnt
 
 MAX_JSON = 5_000_000  # values in an answer; each takes some 100 bytes of memory
 
@@ -59,7 +60,7 @@ def check_answer(answering: Answering, n_records: int, *, explain: bool = False,
 def predict(answering: Answering, table: pa.Table) -> Predicted:
     """Return what a model answers to some records."""
     model = answering.model
-    votes = model._votes(table)
+    votes = model._votes(as_learnt(model, table))
     return Predicted(get_fitted(model).most_likely(votes).tolist(), as_proba(votes), model.classes_.tolist())
 
 
@@ -88,7 +89,7 @@ def nothing_known(n_records: int) -> dict[str, Any]:
 
 def explained(answering: Answering, table: pa.Table) -> list[dict[str, Any]]:
     """Return by record what each column adds to the probability of the class that is answered."""
-    found = answering.model.explain(table)
+    found = answering.model.explain(as_learnt(answering.model, table))
     best, names = found.probabilities.argmax(axis=1), [str(one) for one in found.feature_names]
     rows = []
     for row, place in enumerate(best):
