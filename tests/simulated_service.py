@@ -51,11 +51,17 @@ class SimulatedFile:
         try:
             self._disk.step("sync")
         except OSError:
-            # The system drops what it could not write, and the next sync would succeed.
+            # What could not be written is read on, and the system takes it for written: the next sync leaves it out.
             self._disk.tear(self._path)
-            self._disk.files[self._path] = self._disk.synced[self._path]
+            self._disk.dropped[self._path] = len(self._disk.files[self._path])
             raise
-        self._disk.synced[self._path] = self._disk.files[self._path]
+        content, n = self._disk.files[self._path], self._disk.dropped.get(self._path, 0)
+        self._disk.synced[self._path] = self._disk.synced.get(self._path, b"")[:n].ljust(n, b"\0") + content[n:]
+
+    def rewrite(self, begin, content):
+        assert self._disk.files[self._path][begin:] == content
+        self._disk.step("write")
+        self._disk.dropped[self._path] = min(begin, self._disk.dropped.get(self._path, 0))
 
     def close(self):
         pass
@@ -92,6 +98,7 @@ class SimulatedDisk:
     def __init__(self, draws, crash_at=(), fail_at=()):
         self.draws, self.crash_at, self.fail_at = draws, set(crash_at), set(fail_at)
         self.files, self.synced, self.folders, self.steps = {}, {}, set(), []
+        self.dropped = {}  # by file: through which byte a sync that failed was the last one
 
     def step(self, name, *, may_fail=True):
         self.steps.append(name)
@@ -115,6 +122,7 @@ class SimulatedDisk:
             if self.files[path] != self.synced.get(path, b""):
                 self.tear(path)
         self.files = dict(self.synced)
+        self.dropped.clear()
 
     def make_folder(self, path):
         self.folders.add(path)
@@ -135,7 +143,9 @@ class SimulatedDisk:
     def append(self, path, size):
         self.step("open")
         if path not in self.files or len(self.files[path]) != size:
-            self.files[path] = self.synced[path] = self.files.get(path, b"")[:size]
+            self.files[path] = self.files.get(path, b"")[:size]
+            self.synced[path] = self.synced.get(path, b"")[:size]
+            self.dropped[path] = min(size, self.dropped.get(path, 0))
         return SimulatedFile(self, path)
 
     def replace(self, path, content):

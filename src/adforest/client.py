@@ -112,7 +112,7 @@ class _Requests:
         """Return the seconds until a request is sent again, None if it is not; raise without a response."""
         if attempt >= self._retries:
             if answer is None:
-                raise ServiceError(None, f"{self.url} cannot be reached ({problem or type(problem).__name__})")
+                raise ServiceError(None, f"{self.url} cannot be reached ({str(problem) or type(problem).__name__})")
             return None
         growing = float(min(0.1 * 2**attempt, MAX_PAUSE))
         if answer is None:

@@ -7,7 +7,7 @@ import stat
 import pytest
 
 from adforest.service.process import ServiceOptions, serving
-from adforest.service.tokens import Tokens
+from adforest.service.tokens import RIGHTS, Tokens
 from served import as_records, client_of, make, rents, service
 
 M = "/v1/models/rents"
@@ -67,6 +67,26 @@ def test_tokens_allow_what_they_say(tmp_path):
     assert not any(secret in repr(lines) for secret in (admin, predict, label))
 
 
+@pytest.mark.parametrize("name", ["predict", "infer", "labels", "label", "model", "records"])
+def test_a_model_or_record_may_be_called_as_a_call_is(tmp_path, name):
+    tokens, audit = Tokens(tmp_path), tmp_path / ".adforest-audit.log"
+    heads = {right: {"authorization": f"Bearer {tokens.add(right, [right])}"} for right in RIGHTS}
+    with service(tmp_path) as client:
+
+        def status(right, method, path, **sent):
+            return client.request(method, f"/v1/models/{path}", headers=heads[right], **sent).status_code
+
+        target = {"json": {"target": "rent"}}
+        assert [status(right, "PUT", name, **target) for right in RIGHTS] == [403, 403, 403, 201]
+        assert status("label", "PUT", f"{name}/records/{name}/label", json={"label": "low"}) == 201
+        assert [status(right, "DELETE", f"{name}/records/{name}") for right in RIGHTS] == [403, 200, 403, 200]
+        assert [status(right, "GET", f"{name}/model") for right in RIGHTS] == [403, 403, 409, 409]
+        assert [status(right, "DELETE", name) for right in RIGHTS] == [403, 403, 403, 204]
+    noted = [json.loads(one) for one in audit.read_text().splitlines()]
+    assert [one["path"] for one in noted if one["status"] == 204] == [f"/v1/models/{name}"]
+    assert not any(one["method"] == "PUT" and "/records/" in one["path"] for one in noted)
+
+
 def test_a_service_that_strangers_reach_stays_closed_without_its_last_token(tmp_path):
     tokens = Tokens(tmp_path)
     head = {"authorization": f"Bearer {tokens.add('one', ['admin'])}"}
@@ -90,7 +110,7 @@ def test_pages_are_closed_once_there_are_tokens(tmp_path):
         assert client.get("/").status_code == 200
 
 
-@pytest.mark.parametrize("content", [b"{", b"\xff", b"1", b"null", b'[{"name": "one"}]', b'["one"]', None])
+@pytest.mark.parametrize("content", [b"{", b"{}", b"\xff", b"1", b"null", b'[{"name": "one"}]', b'["one"]', None])
 def test_tokens_that_cannot_be_read_close_the_service(tmp_path, content):
     tokens, path = Tokens(tmp_path), tmp_path / ".adforest-tokens.json"
     head = {"authorization": f"Bearer {tokens.add('one', ['admin'])}"}

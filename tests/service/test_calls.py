@@ -6,13 +6,16 @@ import threading
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from pyarrow import parquet
 
 import adforest
 from adforest.origins import origins_of
+from adforest.service.learning_process import LearningProcess
+from adforest.service.record_table import RecordTable
 from adforest.service.store import Store
-from served import SMALL, as_csv, as_records, make, rents, service, state_of, teach, until
+from served import SMALL, as_csv, as_records, client_of, make, rents, service, state_of, teach, until
 
 M = "/v1/models/rents"
 ARROW = "application/vnd.apache.arrow.stream"
@@ -241,6 +244,136 @@ def _with_target(table):
     return table.rename_columns(["area", "rooms", "district", "target"]).to_pylist()
 
 
+def test_text_that_reads_as_numbers_stays_text_for_a_model_that_learnt_it_so(tmp_path):
+    table = rents(80)
+    codes = pc.replace_substring(pc.replace_substring(table["district"], "north", "1"), "south", "2")
+    table = table.set_column(2, "district", pc.replace_substring(codes, "west", "3").dictionary_encode())
+    model = adforest.AdaptiveDecisionForestClassifier(**SMALL)
+    model.partial_fit(table.drop_columns(["rent"]).to_pandas(), table["rent"].to_numpy(zero_copy_only=False))
+    model.save(tmp_path / "rents.adf")
+    with service(tmp_path) as client:
+        records, head = as_records(table), {"content-type": "text/csv"}
+        answer = client.post(f"{M}/predict", content=as_csv(table.drop_columns(["rent"])), headers=head)
+        assert answer.json()["predictions"] == predict(client, records).json()["predictions"]
+        batch = as_csv(table.rename_columns(["area", "rooms", "district", "target"]))
+        assert client.post(f"{M}/batches?wait=true", content=batch, headers=head).status_code == 200
+
+
+def test_predictions_do_not_wait_for_those_who_wait_for_their_batches(tmp_path, monkeypatch):
+    go_on, real = threading.Event(), LearningProcess.run
+    with service(tmp_path) as client:
+        make(client)
+        monkeypatch.setattr(LearningProcess, "run", lambda self, order: (go_on.wait(60), real(self, order))[1])
+        statuses = []
+
+        def send(seed):
+            with client_of(client.base_url) as own:
+                head = {"content-type": "text/csv"}
+                answer = own.post(f"{M}/batches?wait=true", content=as_csv(rents(10, seed)), headers=head)
+                statuses.append(answer.status_code)
+
+        threads = [threading.Thread(target=send, args=(seed,)) for seed in range(45)]  # more than a pool has threads
+        for one in threads:
+            one.start()
+        try:
+            until(lambda: client.get(M).json()["batches_waiting"] == 45)
+            assert predict(client, as_records(rents(200, 3))).status_code == 200
+        finally:
+            go_on.set()
+            for one in threads:
+                one.join()
+        assert statuses == [200] * 45
+
+
+def test_ids_and_keys_are_forgotten_also_where_no_label_is_late(tmp_path):
+    with service(tmp_path) as client:
+        make(client, batch_size=3, remember=0.5)
+        head = {"content-type": "text/csv", "idempotency-key": "k"}
+        first = client.post(f"{M}/batches?wait=true", content=as_csv(rents(30)), headers=head).json()["number"]
+        predict(client, as_records(rents(3)), list("abc"))
+        client.post(f"{M}/labels", json={"labels": dict.fromkeys("abc", "low")})
+        until(lambda: state_of(client, "a") == "learnt")
+        until(lambda: client.get(f"{M}/records/a").status_code == 404)
+        assert client.get(M).json()["records"] == {}
+        assert client.post(f"{M}/batches?wait=true", content=as_csv(rents(30)), headers=head).json()["number"] > first
+
+
+def test_large_integers_and_decimals_are_one_column(tmp_path):
+    with service(tmp_path) as client:
+        client.put(M, json={"target": "rent", "parameters": SMALL, "batch_size": 2})
+        predict(client, [{"area": 2**60 + 1}], ["a"])
+        predict(client, [{"area": 1.5}], ["b"])
+        answer = client.post(f"{M}/labels", json={"labels": {"a": "low", "b": "high"}})
+        assert answer.status_code == 200, answer.text
+        until(lambda: state_of(client, "a") == "learnt")
+
+
+WRONG_RECORDS = {
+    "the target": ([{"area": 1, "rent": "low"}], "is the target"),
+    "infinity": ([{"area": 1e300}], "infinity"),
+    "too many columns": ([{f"x{n}": 1 for n in range(9_999)}], "10,001 names"),
+    "too many columns without values": ([{f"x{n}": None for n in range(9_999)}], "10,001 names"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_RECORDS)
+def test_records_that_no_batch_could_hold_are_not_kept_before_the_first_one(tmp_path, name):
+    records, words = WRONG_RECORDS[name]
+    with service(tmp_path) as client:
+        client.put(M, json={"target": "rent", "parameters": SMALL})
+        assert predict(client, [{"area": 1.0, "rooms": None}], ["a"]).status_code == 200
+        body = json.dumps({"records": records, "record_ids": ["b"]}).replace("1e+300", "1e999")
+        answer = client.post(f"{M}/predict", content=body)
+        assert (answer.status_code, words in answer.json()["error"]) == (422, True), answer.text
+        assert client.get(f"{M}/records/b").status_code == 404
+        assert predict(client, [{"area": 2.0, "rooms": 3}], ["c"]).status_code == 200
+
+
+def test_many_records_that_are_sent_again_are_compared_with_one_look(client, monkeypatch):
+    n, looks, real = 300, [], RecordTable.chunk
+    monkeypatch.setattr(RecordTable, "chunk", lambda self, position: (looks.append(position), real(self, position))[1])
+    records, ids = as_records(rents(n, 40)), [f"again{place}" for place in range(n)]
+    for _ in range(2):
+        assert predict(client, records, ids).status_code == 200
+    assert len(looks) == 1
+    records[n - 1]["area"] += 1
+    answer = predict(client, records, ids)
+    assert (answer.status_code, f"'again{n - 1}'" in answer.json()["error"]) == (409, True)
+
+
+def test_a_challenger_that_learnt_nothing_is_not_promoted(tmp_path):
+    with service(tmp_path) as client:
+        make(client)
+        client.put(f"{M}/challenger", json={"parameters": {"max_depth": 2}})
+        teach(client, seed=1)
+        client.put(f"{M}/challenger", json={"parameters": {"max_depth": 3}})
+        answer = client.post(f"{M}/challenger/promote")
+        assert answer.status_code == 422
+        assert "learnt nothing yet" in answer.json()["report"]["reason"]
+        assert client.get(M).json()["batches"] == 2
+
+
+def test_a_file_that_was_saved_meanwhile_is_not_taken_for_a_new_model(tmp_path):
+    with service(tmp_path) as client:
+        make(client, "other")
+        (tmp_path / "rents.adf").write_bytes((tmp_path / "other.adf").read_bytes())
+        answer = client.put(M, json={"target": "y"})
+        assert (answer.status_code, "Start the service anew" in answer.json()["error"]) == (409, True)
+        assert client.put("/v1/models/Other", json={"target": "y"}).status_code == 409
+        assert client.delete(M).status_code == 404
+    assert (tmp_path / "rents.adf").exists()
+
+
+def test_the_label_of_a_record_that_is_over_may_be_sent_again(tmp_path):
+    with service(tmp_path) as client:
+        make(client, batch_size=2)
+        predict(client, as_records(rents(2, 50)), ["a", "b"])
+        client.post(f"{M}/labels", json={"labels": {"a": "low", "b": "high"}})
+        until(lambda: state_of(client, "a") == "learnt")
+        again = client.put(f"{M}/records/a/label", json={"label": "low"})
+        assert (again.status_code, again.json()) == (200, {"state": "learnt", "outcome": "same"})
+
+
 def test_many_at_once_share_few_syncs(client):
     records = as_records(rents(1, 30))
     before = _figure(client, "commits_total")
@@ -253,7 +386,11 @@ def test_many_at_once_share_few_syncs(client):
         thread.start()
     for thread in threads:
         thread.join()
-    assert _figure(client, "commits_total") - before < 40
+    after = _figure(client, "commits_total")
+    assert 1 <= after - before < 40
+    for _ in range(5):  # what is only looked up is no write
+        assert client.get(f"{M}/records/many0").status_code == 200
+    assert _figure(client, "commits_total") == after
 
 
 def test_predictions_without_ids_do_not_wait_for_what_is_written(client, monkeypatch):

@@ -44,6 +44,22 @@ def test_it_has_the_face_of_an_estimator(http, client):
     assert client.predict(frame).tolist() == client.predict(X.to_pylist()).tolist()
 
 
+def test_a_model_that_learnt_arrays_in_a_notebook_is_asked_with_arrays(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = (X[:, 0] > 0).astype(int)
+    model = adforest.AdaptiveDecisionForestClassifier(**SMALL).fit(X, y)
+    model.save(tmp_path / "rents.adf")
+    with service(tmp_path) as http, adforest.Client(str(http.base_url), "rents", retries=0) as client:
+        assert client.predict(X).tolist() == model.predict(X).tolist()
+        csv = "\n".join(["x0,x1,x2", *(",".join(map(str, row)) for row in X.tolist())])
+        answer = http.post("/v1/models/rents/predict", content=csv, headers={"content-type": "text/csv"})
+        assert answer.json()["predictions"] == model.predict(X).tolist()
+        assert http.get("/v2/models/rents").json()["inputs"] == [
+            {"name": "input", "datatype": "FP64", "shape": [-1, 3]}
+        ]
+        assert client.partial_fit(X, y)["state"] == "learnt"
+
+
 def test_errors_are_those_of_the_service(client):
     client.label(["c"], ["high"])
     with pytest.raises(ServiceError, match="revise") as found:

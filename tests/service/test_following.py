@@ -54,6 +54,38 @@ def test_a_model_that_comes_damaged_is_not_taken(tmp_path, monkeypatch):
             assert ask(replica).json() == ask(first).json()
 
 
+def test_a_replica_leaves_folders_of_others_alone(tmp_path):
+    with service(tmp_path / "mine") as mine:
+        make(mine, "mine")
+    (tmp_path / "notebook").mkdir()
+    shutil.copy(tmp_path / "mine" / "mine.adf", tmp_path / "notebook")
+    with service(tmp_path / "first") as first:
+        make(first)
+        address = str(first.base_url).rstrip("/")
+        for name in ("mine", "notebook"):
+            with pytest.raises(ValueError, match="not fetched"), service(tmp_path / name, follow=address):
+                pass
+            assert (tmp_path / name / "mine.adf").exists()
+        with pytest.raises(OSError, match="another service"), service(tmp_path / "first", follow=address):
+            pass
+        with (
+            service(tmp_path / "second", follow=address),
+            pytest.raises(OSError, match="another service"),
+            service(tmp_path / "second", follow=address),
+        ):
+            pass
+
+
+def test_a_model_that_cannot_be_fetched_does_not_keep_others_back(tmp_path, monkeypatch):
+    with service(tmp_path / "first") as first:
+        make(first)
+        make(first, "apples")
+        (tmp_path / "first" / "apples.adf").unlink()
+        with service(tmp_path / "second", follow=str(first.base_url).rstrip("/")) as replica:
+            until(lambda: ask(replica).status_code == 200)
+            assert list(replica.get("/readyz").json()["problems"]) == ["apples"]
+
+
 @pytest.fixture(autouse=True)
 def _clean(tmp_path):
     yield

@@ -44,6 +44,70 @@ def giant_shape():
     return bytes(body)
 
 
+LONG = "x" * 9_000
+
+
+def parquet_of_one_text():
+    from pyarrow import parquet
+
+    sink = pa.BufferOutputStream()
+    parquet.write_table(pa.table({"district": pa.array([LONG]).take(pa.array([0] * 100_000))}), sink)
+    return sink.getvalue().to_pybytes()
+
+
+def categories(n):
+    return pa.table({"district": pa.DictionaryArray.from_arrays(pa.array([0] * n, pa.int8()), pa.array([LONG]))})
+
+
+def compressed_categories():
+    """Return a stream whose records are as they are, and whose categories are compressed."""
+    kinds = [stream(categories(1)), stream(categories(1), compression="zstd")]
+    plain, packed = [list(pa.ipc.MessageReader.open_stream(pa.BufferReader(one))) for one in kinds]
+    sink = pa.BufferOutputStream()
+    for message in (plain[0], packed[1], plain[2]):
+        message.serialize_to(sink)
+    return sink.getvalue().to_pybytes()
+
+
+def views_of_one_text():
+    _, views, *held = pa.array([LONG]).cast(pa.string_view()).buffers()
+    views = pa.py_buffer(views.to_pybytes()[:16] * 100_000)
+    return stream(pa.table({"district": pa.Array.from_buffers(pa.string_view(), 100_000, [None, views, *held])}))
+
+
+# What is small and unpacks to 900 MB, or may: nothing of it is unpacked.
+BOMBS = {
+    "parquet": ("application/vnd.apache.parquet", parquet_of_one_text, 413),
+    "categories": (ARROW, lambda: stream(categories(100_000)), 413),
+    "compressed categories": (ARROW, compressed_categories, 415),
+    "views": (ARROW, views_of_one_text, 413),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_text_that_is_there_once_for_many_records_is_not_unpacked(client, name):
+    kind, body, status = BOMBS[name]
+    answer = client.post(f"{M}/predict", content=body(), headers={"content-type": kind})
+    assert answer.status_code == status, answer.text
+    assert "expected" in answer.json()["error"]
+
+
+CATEGORICAL = pa.dictionary(pa.uint32(), pa.string_view())  # of polars
+
+
+@pytest.mark.parametrize("kind", [pa.string_view(), pa.dictionary(pa.int32(), pa.string()), CATEGORICAL])
+def test_views_and_categories_are_read_as_text(client, kind):
+    plain = rents(9, 3).drop_columns(["rent"])
+    text = plain["district"]
+    column = text.combine_chunks().dictionary_encode() if kind == CATEGORICAL else text.cast(kind)
+    given = plain.set_column(2, "district", column.cast(CATEGORICAL) if kind == CATEGORICAL else column)
+    answers = [
+        client.post(f"{M}/predict", content=stream(one), headers={"content-type": ARROW}) for one in (plain, given)
+    ]
+    assert answers[0].status_code == 200
+    assert answers[0].json() == answers[1].json()
+
+
 HOSTILE = {
     "deep": ("application/json", b'{"records":' + b"[" * 100_000 + b"]" * 100_000 + b"}"),
     "nan": ("application/json", b'{"records":[{"area":NaN}]}'),
@@ -262,6 +326,44 @@ def test_too_much_at_once_is_told_when_to_come_again(client, monkeypatch):
     monkeypatch.setattr("adforest.service.api.MAX_TASKS", 0)
     answer = client.post(f"{M}/batches", content=as_csv(rents(5)), headers={"content-type": "text/csv"})
     assert answer.status_code == 429
+
+
+def test_bodies_of_all_requests_together_have_a_limit(client, monkeypatch):
+    monkeypatch.setattr("adforest.service.receiving.MAX_HELD", 100_000)
+    port, body = client.base_url.port, {"records": as_records(rents(2))}
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as one:
+        head = b"POST /v1/models/rents/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 200000\r\n\r\n"
+        one.sendall(head + b" " * 99_990)
+        until(lambda: client.post(f"{M}/predict", json=body).status_code == 429)
+        answer = client.post(f"{M}/predict", json=body)
+        assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
+    until(lambda: client.post(f"{M}/predict", json=body).status_code == 200)
+    batch = {"content": as_csv(rents(3_000)), "headers": {"content-type": "text/csv"}}
+    for _ in range(3):  # what is in the log is held no more
+        assert client.post(f"{M}/batches?wait=true", **batch).status_code == 200
+
+
+@pytest.mark.parametrize("asked", ["json", "arrow", "explain", "v2"])
+def test_answers_have_a_limit(client, monkeypatch, asked):
+    monkeypatch.setattr(f"adforest.service.predictions.MAX_{'CELLS' if asked == 'arrow' else 'JSON'}", 20)
+
+    def ask(n):
+        table = rents(n).drop_columns(["rent"])
+        head = {"content-type": ARROW, "accept": ARROW if asked == "arrow" else "*/*"}
+        if asked == "v2":
+            tensors = [
+                {"name": name, "shape": [n], "datatype": "BYTES" if name == "district" else "FP64", "data": values}
+                for name, values in table.to_pydict().items()
+            ]
+            return client.post("/v2/models/rents/infer", json={"inputs": tensors})
+        path = f"{M}/predict?explain=true" if asked == "explain" else f"{M}/predict"
+        return client.post(path, content=stream(table), headers=head)
+
+    most = 3 if asked == "explain" else 10
+    assert ask(most).status_code == 200
+    answer = ask(most + 1)
+    assert answer.status_code == 413
+    assert "at most 20" in answer.json()["error"]
 
 
 def test_a_full_disk_is_told_and_it_goes_on_when_there_is_room(client, monkeypatch):

@@ -94,3 +94,22 @@ def test_a_full_disk_takes_nothing_and_the_log_goes_on_later(tmp_path, monkeypat
     log.sync()
     log.close()
     assert payloads(tmp_path / "log") == [0, 1, 7]
+
+
+def test_the_name_of_a_segment_is_on_the_disk_whoever_made_it(tmp_path, monkeypatch):
+    filled(tmp_path / "log").close()
+    synced = []
+    monkeypatch.setattr("adforest.service.system.sync_folder", synced.append)
+    Log(RealDisk(), tmp_path / "log").close()
+    assert synced == [tmp_path / "log"]
+
+
+def test_what_was_not_acknowledged_is_written_again_before_it_is_synced(tmp_path, monkeypatch):
+    filled(tmp_path / "log").close()
+    done, real = [], os.write
+    monkeypatch.setattr(os, "write", lambda file, content: (done.append(bytes(content)), real(file, content))[1])
+    (path,) = (tmp_path / "log").iterdir()
+    whole = path.read_bytes()
+    Log(RealDisk(), tmp_path / "log", acknowledged=3).close()
+    assert done == [whole[16 + 3 * 63 :]]
+    assert path.read_bytes() == whole

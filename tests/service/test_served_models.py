@@ -1,5 +1,6 @@
 """Models of a folder: what a start leaves alone, and requests whose client went away."""
 
+import sqlite3
 import threading
 from concurrent.futures import Future
 from typing import ClassVar
@@ -10,8 +11,10 @@ import adforest
 from adforest.service import learning_process, served_model
 from adforest.service.learner import Outcome
 from adforest.service.learning_process import RETRY, LearningProcess
-from adforest.service.requests import AddTask
+from adforest.service.log import LogError
+from adforest.service.requests import AddTask, SetLabels
 from adforest.service.served_model import BusyError, ServedModel
+from adforest.service.store import Store, StoreFullError
 from served import make, rents, service, teach, until
 
 
@@ -36,6 +39,48 @@ def test_a_request_that_was_cancelled_does_not_end_the_writer(tmp_path):
         assert served.call(lambda: 1).cancel()
         go_on.set()
         assert served.call(lambda: 2).result(timeout=30) == 2
+    finally:
+        served.close()
+
+
+def test_tables_that_are_damaged_end_the_process_and_are_told_at_the_next_start(tmp_path, monkeypatch):
+    told = []
+    with service(tmp_path) as client:
+        make(client)
+    served = ServedModel(tmp_path / "rents.adf", told.append, None)
+    try:
+
+        def broken(self):
+            raise sqlite3.DatabaseError("database disk image is malformed")
+
+        monkeypatch.setattr(Store, "seconds_until_due", broken)
+        with pytest.raises(LogError, match="malformed"):
+            [served.submit(SetLabels([(str(n), '"low"')])).result(timeout=30) for n in range(3)]
+        assert "malformed" in told[0]
+    finally:
+        served.close()
+    monkeypatch.undo()
+    (tmp_path / "rents.adf.service" / "tables.db").write_bytes(b"no database" * 1000)
+    with pytest.raises(LogError, match=r"tables\.db' is damaged"), service(tmp_path):
+        pass
+
+
+def test_a_request_that_cannot_be_written_does_not_keep_others_from_it(tmp_path):
+    class Poison(SetLabels):
+        def event(self, state, now):
+            raise ArithmeticError("a fault of ours")
+
+    served = opened(tmp_path)
+    try:
+        is_busy, go_on = threading.Event(), threading.Event()
+        served.call(lambda: (is_busy.set(), go_on.wait(30)))
+        assert is_busy.wait(30)
+        kinds = (SetLabels, Poison, SetLabels)
+        found = [served.submit(kind([(str(n), '"low"')])) for n, kind in enumerate(kinds)]
+        go_on.set()
+        assert [found[n].result(timeout=30)["outcomes"] for n in (0, 2)] == [["created"], ["created"]]
+        with pytest.raises(StoreFullError, match="a fault of ours"):
+            found[1].result(timeout=30)
     finally:
         served.close()
 

@@ -4,7 +4,6 @@ import pyarrow as pa
 import pytest
 
 import adforest.service.learner
-import simulated_service
 from adforest.exceptions import ModelFileError
 from adforest.service.events import TaskAdded
 from adforest.service.learner import Learner, Order
@@ -110,13 +109,7 @@ def break_sync(monkeypatch):
 
 
 def break_opening(monkeypatch):
-    real = simulated_service.SimulatedFile.sync
-
-    def sync(self):
-        if self._disk.steps[-1] != "open":
-            real(self)
-
-    monkeypatch.setattr("simulated_service.SimulatedFile.sync", sync)
+    monkeypatch.setattr("simulated_service.SimulatedFile.rewrite", lambda self, begin, content: None)
 
 
 def break_catching_up(monkeypatch):

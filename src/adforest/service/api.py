@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from fastapi import FastAPI, Request, Response
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 
 from adforest.service import examples
-from adforest.service.bodies import ARROW, CSV, JSON, BodyError, check_id, media_type, parse_json, read_body, record_ids
-from adforest.service.predictions import Counts, as_arrow, as_json, explained, nothing_known, predict
-from adforest.service.receiving import computed, read_content
+from adforest.service.bodies import (
+    ARROW,
+    CSV,
+    JSON,
+    Body,
+    BodyError,
+    check_finite,
+    check_id,
+    media_type,
+    parse_json,
+    read_body,
+    record_ids,
+)
+from adforest.service.predictions import Counts, as_arrow, as_json, check_answer, explained, nothing_known, predict
+from adforest.service.receiving import MAX_BODY, RELEASE, computed, read_content
 from adforest.service.requests import AddTask, ChangeRecord, KeepRecords, RequestError, SetLabels, shown_record
-from adforest.service.served_model import MAX_TASKS, BusyError, ServedModel
+from adforest.service.served_model import MAX_TASKS, BusyError, ServedModel, kinds_of
 from adforest.service.served_models import ServedModels
 from adforest.service.settings import label_text
 from adforest.service.task_table import BATCH
@@ -54,40 +65,35 @@ class Api:
         served = self._models.get(model)
         content, kind = await read_content(request), request.headers.get("content-type", JSON)
         kinds = await asyncio.wrap_future(served.kinds()) if media_type(kind) == CSV else {}
-        table, others = await computed(len(content), lambda: read_body(content, kind, kinds))
-        unknown = [name for name in others if name not in ("record_ids", "activate")]
-        if unknown:
-            raise BodyError(
-                422, f"{unknown[0][:80]!r} is not known; expected records or columns, record_ids, activate."
-            )
-        if (column := request.query_params.get("record_id")) is not None:
-            if column not in table.column_names:
-                raise BodyError(422, f"there is no column {column[:80]!r}; expected one that holds the record ids.")
-            others["record_ids"] = table[column].to_pylist()
-            table = table.drop_columns([column])
-        ids = None if others.get("record_ids") is None else record_ids(others["record_ids"], len(table))
-        activate = others.get("activate", request.query_params.get("activate", "true") != "false")
-        if type(activate) is not bool:
-            raise BodyError(422, f"'activate' is {str(activate)[:80]!r}; expected true or false.")
-        if not len(table):
-            raise BodyError(422, "there are no records.")
+        asked = request.query_params
+        table, ids, activate = await computed(
+            len(content), lambda: _records_to_predict(read_body(content, kind, kinds), asked)
+        )
         answering = served.answering
+        is_arrow = media_type(request.headers.get("accept", "")) in ARROW
         if answering is None and ids is None:
             raise RequestError(
                 409, f"model {model!r} has learnt nothing yet. Send batches, or records with record_ids."
             )
-        found = None if answering is None else await computed(16 * len(table), lambda: predict(answering, table))
+        if answering is None:
+            check_finite(table)  # as a model would
+            found = None
+        else:
+            check_answer(answering, len(table), explain=explain and not is_arrow, is_arrow=is_arrow)
+            found = await computed(16 * len(table), lambda: predict(answering, table))
         if ids is not None:
             await asyncio.wrap_future(served.submit(KeepRecords(ids, table, activate)))
         self._counts.add(1, len(table))
         if answering is None or found is None:
             return JSONResponse(nothing_known(len(table)))
-        if media_type(request.headers.get("accept", "")) in ARROW:
+        if is_arrow:
             return Response(await computed(len(table), lambda: as_arrow(found, answering)), media_type=ARROW[0])
-        answer = as_json(found, answering)
-        if explain:
-            answer["explanations"] = await run_in_threadpool(explained, answering, table)
-        return JSONResponse(answer)
+        return await computed(
+            found.probabilities.size if not explain else MAX_BODY,
+            lambda: JSONResponse(
+                as_json(found, answering) | ({"explanations": explained(answering, table)} if explain else {})
+            ),
+        )
 
     async def set_label(self, model: str, record_id: str, request: Request) -> Response:
         """Give a record its label: 201 if it is new, 200 if it was so, 409 if it was another and revise is not true."""
@@ -138,6 +144,10 @@ class Api:
     async def add_batch(self, model: str, request: Request, wait: bool = False) -> Response:
         """Learn a whole labelled batch; returns its report with wait=true, otherwise the URL of its status."""
         served = self._models.get(model)
+        return await self._add_task(served, await self._batch_of(served, request), wait, request.scope[RELEASE])
+
+    async def _batch_of(self, served: ServedModel, request: Request) -> AddTask:
+        """Return the batch that a request brings."""
         content, kind = await read_content(request), request.headers.get("content-type", JSON)
         notes = await self._ask(served, lambda: _kinds_and_labels(served))
         target = served.store.settings.target
@@ -148,15 +158,20 @@ class Api:
         key = request.headers.get("idempotency-key")
         if key is not None:
             check_id(key)
-        return await self._add_task(served, AddTask(BATCH, {}, table, key), wait)
+        return AddTask(BATCH, {}, table, key)
 
-    async def _add_task(self, served: ServedModel, task: AddTask, wait: bool) -> Response:
+    async def _add_task(
+        self, served: ServedModel, task: AddTask, wait: bool, release: Callable[[], None] | None = None
+    ) -> Response:
         """Add a task to a model's queue."""
         if await self._ask(served, served.store.state.tasks.n_waiting) >= MAX_TASKS:
             raise BusyError(f"{MAX_TASKS:,} batches wait to be learnt")
         number: int = await asyncio.wrap_future(served.submit(task))
         where = f"/v1/models/{served.name}/batches/{number}"
-        found = await run_in_threadpool(served.wait_for, number, MAX_WAIT if wait else 0.0)
+        del task  # its table is in the log, however long this waits
+        if release is not None:
+            release()
+        found = await served.wait_for(number, MAX_WAIT if wait else 0.0)
         shown = {} if found is None else found.shown()
         status = 202 if found is None or found.state == "waiting" else 200 if found.state == "learnt" else 422
         if status == 422 and not wait:
@@ -175,6 +190,27 @@ class Api:
     async def _ask(served: ServedModel, action: Callable[[], T]) -> T:
         """Look something up in the store."""
         return await asyncio.wrap_future(served.call(action))
+
+
+def _records_to_predict(body: Body, asked: Mapping[str, str]) -> tuple[Any, list[str] | None, bool]:
+    """Return the records of a body, their ids if they are to be kept, and whether they may be learnt then."""
+    table, others = body
+    unknown = [name for name in others if name not in ("record_ids", "activate")]
+    if unknown:
+        raise BodyError(422, f"{unknown[0][:80]!r} is not known; expected records or columns, record_ids, activate.")
+    given = others.get("record_ids")
+    if (column := asked.get("record_id")) is not None:
+        if column not in table.column_names:
+            raise BodyError(422, f"there is no column {column[:80]!r}; expected one that holds the record ids.")
+        given = table[column].to_pylist()
+        table = table.drop_columns([column])
+    ids = None if given is None else record_ids(given, len(table))
+    activate = others.get("activate", asked.get("activate", "true") != "false")
+    if type(activate) is not bool:
+        raise BodyError(422, f"'activate' is {str(activate)[:80]!r}; expected true or false.")
+    if not len(table):
+        raise BodyError(422, "there are no records.")
+    return table, ids, activate
 
 
 def _pair(given: Any) -> tuple[str, str]:
@@ -207,4 +243,4 @@ def _revise(given: dict[str, Any]) -> bool:
 
 def _kinds_and_labels(served: ServedModel) -> tuple[dict[str, str], str | None]:
     state = served.store.state
-    return state.records.note("columns", {}), state.label_kind()
+    return kinds_of(served.answering) | state.known_kinds(), state.label_kind()

@@ -14,14 +14,18 @@ from starlette.exceptions import HTTPException
 
 from adforest.monitor.metrics import CONTENT_TYPE, Family
 from adforest.service.bodies import BodyError
+from adforest.service.log import LogError
 from adforest.service.model_api import ModelApi
 from adforest.service.open_inference import OpenInference
 from adforest.service.predictions import Counts
+from adforest.service.receiving import BoundedBodies
 from adforest.service.requests import RequestError
 from adforest.service.served_model import BusyError
 from adforest.service.store import StoreAwayError, StoreFullError
 
 RETRY_SECONDS = "1"
+NOT_NOW = (StoreFullError, LogError, sqlite3.OperationalError)
+WRONG = (ValueError, TypeError)
 TITLE = "adforest"
 ABOUT = "Predict now, label later: records are kept by their ids, and learnt once their labels have come."
 
@@ -59,8 +63,9 @@ def make_service(
     else:
         api.add_to(app)
     OpenInference(models, counts).add_to(app)
-    for kind in (RequestError, BodyError, BusyError, StoreFullError, sqlite3.OperationalError, ValueError, TypeError):
+    for kind in (RequestError, BodyError, BusyError, *NOT_NOW, *WRONG):
         app.add_exception_handler(kind, _tell)
+    app.add_middleware(BoundedBodies)
     app.add_exception_handler(HTTPException, _tell)
     app.add_exception_handler(RequestValidationError, _tell)
     return app
@@ -80,8 +85,7 @@ class _Health:
 
     async def ready(self) -> Response:
         """Return whether the service can process requests, and the reasons if it cannot."""
-        problems = {name: self._models.get(name).problem for name in self._models.names()}
-        problems = {name: problem for name, problem in problems.items() if problem}
+        problems = {one.name: one.problem for one in self._models.served() if one.problem}
         if self._is_ending():
             return JSONResponse({"status": "ending"}, status_code=503)
         return JSONResponse({"status": "ready", "problems": problems})
@@ -95,7 +99,7 @@ class _Health:
         lines = _lines("predictions_total", "counter", "Requests for predictions.", [("", done.predictions)])
         lines += _lines("predicted_records_total", "counter", "Records predicted.", [("", done.records)])
         lines += _lines("labels_total", "counter", "Labels taken.", [("", done.labels)])
-        served = [self._models.get(name) for name in self._models.names()]
+        served = self._models.served()
         for family in OF_SERVED:
             rows = [(f'{{model="{one.name}"}}', family.value(one) or 0.0) for one in served]
             lines += _lines(family.name, family.kind, family.help, rows)
@@ -129,11 +133,11 @@ def refusal(error: Exception) -> tuple[int, str, Mapping[str, str] | None]:
         return error.status, _words(error), None
     if isinstance(error, HTTPException):
         return error.status_code, str(error.detail), error.headers
-    if isinstance(error, BusyError | StoreFullError | sqlite3.OperationalError):
-        is_away = isinstance(error, StoreAwayError | sqlite3.OperationalError)
+    if isinstance(error, (BusyError, *NOT_NOW)):
+        is_away = isinstance(error, StoreAwayError | LogError | sqlite3.OperationalError)
         status = 429 if isinstance(error, BusyError) else 503 if is_away else 507
         return status, _words(error), {"retry-after": RETRY_SECONDS}
-    return 422 if isinstance(error, ValueError | TypeError) else 500, _words(error), None
+    return 422 if isinstance(error, WRONG) else 500, _words(error), None
 
 
 def _words(error: Exception) -> str:

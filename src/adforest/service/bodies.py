@@ -12,18 +12,20 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
+from adforest.service.requests import MAX_COLUMNS
 from adforest.service.tables import TEXT, kind_of, normalised
 
 JSON, CSV = "application/json", "text/csv"
 PARQUET = ("application/vnd.apache.parquet", "application/x-parquet")
 ARROW = ("application/vnd.apache.arrow.stream", "application/vnd.apache.arrow.file")
 TYPES = (JSON, CSV, *PARQUET, *ARROW)
-MAX_RECORDS, MAX_COLUMNS, MAX_CELLS, MAX_NAME, MAX_ID = 1_000_000, 10_000, 50_000_000, 200, 200
+MAX_RECORDS, MAX_CELLS, MAX_NAME, MAX_ID = 1_000_000, 50_000_000, 200, 200
 MAX_TEXT = 10_000  # bytes of a text value: each may become a category of the model
 MAX_UNPACKED = 1 << 29  # bytes of a Parquet file
-BATCH_HEADER, NO_VALUE = 3, 0  # of Arrow's messages
+DICTIONARY_HEADER, BATCH_HEADER, NO_VALUE = 2, 3, 0  # of Arrow's messages
 
 
 class BodyError(Exception):
@@ -75,7 +77,10 @@ def read_body(
             {name: value for name, value in found.items() if name not in ("records", "columns")},
         )
     if kind not in TYPES:
-        raise BodyError(415, f"the content type is {content_type[:80]!r}; expected one of {', '.join(TYPES)}.")
+        raise BodyError(
+            415,
+            f"the content type is {content_type[:80]!r}; expected {', '.join(TYPES)}. Name it by Content-Type.",
+        )
     try:
         if kind == CSV:
             table = _read_csv(content, {*text, *(name for name, held in kinds.items() if held == TEXT)})
@@ -167,12 +172,12 @@ def _checked(table: pa.Table, target: str | None) -> pa.Table:
     names = table.column_names
     if len(set(names)) != len(names):
         raise BodyError(422, "a column stands twice in the table. Rename one.")
-    for name, kind in zip(names, table.schema.types, strict=True):
+    for name in names:
         if not 0 < len(name) <= MAX_NAME or not name.isprintable():
             raise BodyError(422, f"a column is called {name[:80]!r}; expected 1 to {MAX_NAME} printable characters.")
-        if kind_of(kind) is None and not pa.types.is_null(kind):
-            raise BodyError(422, f"column {name!r} holds {str(kind)[:80]}; expected numbers, text, times or durations.")
+    _check_types(table.schema)
     try:
+        _check_unpacked(table)
         table = normalised(table, target)
         _check_text(table)
         return table
@@ -180,13 +185,67 @@ def _checked(table: pa.Table, target: str | None) -> pa.Table:
         raise BodyError(422, f"the table holds values that cannot be converted ({_short(error)}).") from None
 
 
+def _check_types(schema: pa.Schema) -> None:
+    """Raise if a column is of a type that cannot be learnt."""
+    for name, kind in zip(schema.names, schema.types, strict=True):
+        if kind_of(kind) is None and not pa.types.is_null(kind):
+            raise BodyError(
+                422, f"column {name[:80]!r} holds {str(kind)[:80]}; expected numbers, text, times or durations."
+            )
+
+
+def check_finite(table: pa.Table) -> None:
+    """Raise if a value is infinite: no model learns it."""
+    import pyarrow.compute as pc
+
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_floating(column.type) and pc.any(pc.is_inf(column)).as_py():
+            raise BodyError(422, f"column {name!r} holds infinity; expected finite values or none.")
+
+
 def _check_text(table: pa.Table) -> None:
     """Raise if a value is longer than a category may be."""
     import pyarrow.compute as pc
 
     for name, column in zip(table.column_names, table.columns, strict=True):
-        if pa.types.is_string(column.type) and (pc.max(pc.binary_length(column)).as_py() or 0) > MAX_TEXT:
-            raise BodyError(422, f"column {name!r} holds text of more than {MAX_TEXT:,} bytes. Drop it, or shorten it.")
+        if pa.types.is_string(column.type):
+            _check_length(name, pc.max(pc.binary_length(column)).as_py() or 0)
+
+
+def _check_length(name: str, n_bytes: int) -> None:
+    if n_bytes > MAX_TEXT:
+        raise BodyError(422, f"column {name!r} holds text of more than {MAX_TEXT:,} bytes. Drop it, or shorten it.")
+
+
+def _check_unpacked(table: pa.Table) -> None:
+    """Raise if text that is there once for many records would be too large with a copy for each."""
+    size = 0
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        for chunk in column.chunks:
+            lengths = _lengths_of_shared(chunk)
+            _check_length(name, int(lengths.max(initial=0)))
+            size += int(lengths.sum())
+    if size > MAX_UNPACKED:
+        raise BodyError(
+            413, f"the text unpacks to {size:,} bytes; expected {MAX_UNPACKED:,} at most. Send it in parts."
+        )
+
+
+def _lengths_of_shared(chunk: pa.Array) -> Any:
+    """Return the bytes of each value of text that values share; nothing for other columns."""
+    import pyarrow.compute as pc
+
+    if pa.types.is_string_view(chunk.type):
+        views = np.frombuffer(chunk.buffers()[1] or b"", np.int32)[::4]  # 16 bytes each, their length first
+        return views[chunk.offset : chunk.offset + len(chunk)].astype(np.int64)
+    if not pa.types.is_dictionary(chunk.type) or kind_of(chunk.type) != TEXT:
+        return np.zeros(0, np.int64)
+    if pa.types.is_string_view(chunk.type.value_type):
+        own = _lengths_of_shared(chunk.dictionary)
+    else:
+        own = pc.binary_length(chunk.dictionary).fill_null(0).to_numpy(zero_copy_only=False)
+    taken = pa.array(own).take(chunk.indices).fill_null(0).to_numpy(zero_copy_only=False)
+    return np.concatenate([own, taken]).astype(np.int64)
 
 
 def check_shape(n_records: int, n_columns: int) -> None:
@@ -214,12 +273,15 @@ def _read_parquet(content: bytes) -> pa.Table:
     from pyarrow import parquet
 
     file = parquet.ParquetFile(io.BytesIO(content))
-    about = file.metadata
-    check_shape(about.num_rows, len(file.schema_arrow))
+    about, schema = file.metadata, file.schema_arrow
+    check_shape(about.num_rows, len(schema))
+    _check_types(schema)
     size = sum(about.row_group(place).total_byte_size for place in range(about.num_row_groups))
     if size > MAX_UNPACKED:
         raise BodyError(413, f"the Parquet file unpacks to {size:,} bytes; expected {MAX_UNPACKED:,} at most.")
-    return file.read(use_threads=False)
+    text = [name for name, kind in zip(schema.names, schema.types, strict=True) if kind_of(kind) == TEXT]
+    # Text is read as it is packed: each value once.
+    return parquet.ParquetFile(io.BytesIO(content), read_dictionary=text).read(use_threads=False)
 
 
 def _read_arrow(content: bytes) -> pa.Table:
@@ -230,9 +292,7 @@ def _read_arrow(content: bytes) -> pa.Table:
         table = None
     else:
         reader, stream, table = pa.ipc.open_stream(pa.BufferReader(content)), content, None
-    for name, kind in zip(reader.schema.names, reader.schema.types, strict=True):
-        if kind_of(kind) is None and not pa.types.is_null(kind):
-            raise BodyError(422, f"column {name[:80]!r} holds {str(kind)[:80]}; expected numbers, text, times.")
+    _check_types(reader.schema)
     for message in pa.ipc.MessageReader.open_stream(pa.BufferReader(stream)):
         _check_message(message.metadata.to_pybytes())
     table = reader.read_all()
@@ -244,9 +304,14 @@ def _check_message(metadata: bytes) -> None:
     """Raise if a message of Arrow has more rows than allowed or is compressed, by its FlatBuffers header."""
     message = struct.unpack_from("<I", metadata, 0)[0]
     kind, header = _field(metadata, message, 1), _field(metadata, message, 2)
-    if kind is None or header is None or metadata[kind] != BATCH_HEADER:
+    if kind is None or header is None or metadata[kind] not in (DICTIONARY_HEADER, BATCH_HEADER):
         return
     batch = header + struct.unpack_from("<I", metadata, header)[0]
+    if metadata[kind] == DICTIONARY_HEADER:  # the batch is a field of it
+        data = _field(metadata, batch, 1)
+        if data is None:
+            return
+        batch = data + struct.unpack_from("<I", metadata, data)[0]
     length = _field(metadata, batch, 0)
     n_rows = 0 if length is None else struct.unpack_from("<q", metadata, length)[0]
     check_shape(n_rows, 1)

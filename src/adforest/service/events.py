@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from adforest.service.record_table import EXPIRED, LABELLED, WITHDRAWN, RecordTable
 from adforest.service.settings import ModelSettings, label_text
-from adforest.service.tables import from_bytes, new_kinds, to_bytes, without_columns, without_row
+from adforest.service.tables import NOTHING, from_bytes, new_kinds, to_bytes, without_columns, without_row
 from adforest.service.task_table import TaskTable
 
 EXPIRED_AT_ONCE = 10_000  # records
@@ -36,6 +36,10 @@ class Tables:
     records: RecordTable
     tasks: TaskTable
     settings: ModelSettings
+
+    def known_kinds(self) -> dict[str, str]:
+        """Return what columns hold that had a value."""
+        return {name: kind for name, kind in self.records.note("columns", {}).items() if kind != NOTHING}
 
     def learn_kinds(self, table: pa.Table) -> None:
         """Store the types of columns that had no value before."""
@@ -161,7 +165,7 @@ class Noted:
             state.learn_labels([label])
             state.records.label([(one.id, label) for one in is_given], self.now, self.now)
         state.records.release([one for one in overdue if one.number not in given], EXPIRED, self.now)
-        state.records.forget_old(self.now - state.settings.remember)
+        state.records.forget_old(self.now - state.settings.remember, EXPIRED_AT_ONCE)
 
     def _settings(self, state: Tables) -> None:
         state.settings = state.settings.changed(self.note)

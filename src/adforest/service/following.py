@@ -14,16 +14,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from adforest.base import get_fitted
 from adforest.exceptions import ModelFileError
 from adforest.libraries import require
 from adforest.service.requests import RequestError
-from adforest.service.served_model import Answering, NamedModels
+from adforest.service.served_model import Answering, NamedModels, hold, kinds_of
 from adforest.service.settings import check_name
-from adforest.service.system import PRIVATE_FOLDER, RealDisk
-from adforest.service.tables import NUMBER, TEXT
+from adforest.service.system import RealDisk
 from adforest.service.trainer import ForestTrainer
 
+MARK = ".adforest-follows"  # in folders of replicas
 INTERVAL = 1.0  # seconds between two looks at the other service
 PATIENCE = 60.0  # seconds that an answer of it may take
 
@@ -49,12 +48,7 @@ class FollowedModel:
     def kinds(self) -> Future[dict[str, str]]:
         """Return the types of the columns that the model has learnt."""
         found: Future[dict[str, str]] = Future()
-        known = None if self.answering is None else self.answering.model
-        names = [] if known is None or known.feature_names_in_ is None else known.feature_names_in_
-        held = [] if known is None else get_fitted(known).encoder.kinds
-        found.set_result(
-            {str(name): TEXT if kind == "categories" else NUMBER for name, kind in zip(names, held, strict=False)}
-        )
+        found.set_result(kinds_of(self.answering))
         return found
 
     def submit(self, _: Any) -> Future[Any]:
@@ -83,9 +77,13 @@ class FollowedModels(NamedModels[FollowedModel]):
         self._http = httpx.Client(base_url=self.url, headers=headers, timeout=PATIENCE)
         self._errors = httpx.HTTPError
         self._disk, self._trainer = RealDisk(), ForestTrainer()
-        self._is_ending = threading.Event()
-        folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
-        self._read_kept()
+        self._is_ending, self._held = threading.Event(), hold(folder)
+        try:
+            self._check_folder()
+            self._read_kept()
+        except BaseException:
+            self._held.close()
+            raise
         self._thread = threading.Thread(target=self._follow, name="follower", daemon=True)
         self._thread.start()
 
@@ -94,6 +92,16 @@ class FollowedModels(NamedModels[FollowedModel]):
         self._is_ending.set()
         self._thread.join()
         self._http.close()
+        self._held.close()
+
+    def _check_folder(self) -> None:
+        """Raise if the folder holds models of someone else: those that the other service lacks are removed."""
+        if not self._disk.exists(self.folder / MARK):
+            if any(self.folder.glob("[!.]*.adf*")):
+                raise ValueError(
+                    f"the folder '{self.folder}' holds models that were not fetched. Give --data another one."
+                )
+            self._disk.replace(self.folder / MARK, [self.url.encode()])
 
     def _read_kept(self) -> None:
         """Predict with the models that were fetched before."""
@@ -107,7 +115,7 @@ class FollowedModels(NamedModels[FollowedModel]):
                 self._look()
             except (self._errors, ValueError, KeyError, OSError) as error:
                 for one in self._models.values():
-                    one.problem = f"{self.url} cannot be followed ({error or type(error).__name__})"
+                    one.problem = self._told(error)
             self._is_ending.wait(max(0.0, INTERVAL - (time.monotonic() - begin)))
 
     def _look(self) -> None:
@@ -118,16 +126,27 @@ class FollowedModels(NamedModels[FollowedModel]):
             self._disk.remove(self.folder / f"{gone}.adf")
         for name in names:
             model = self._models.setdefault(name, FollowedModel(name, self.url))
-            head = {"if-none-match": model.tag} if model.tag else {}
-            answer = self._http.get(f"/v1/models/{quote(name)}/model", headers=head)
-            if answer.status_code in (304, 404, 409):  # the same, or nothing learnt yet
-                continue
-            answer.raise_for_status()
-            if f'"{sha256(answer.content).hexdigest()}"' != answer.headers.get("etag"):
-                model.problem = "a model came damaged, and is fetched again"
-                continue
-            if self._take(name, answer.content):
-                self._disk.replace(self.folder / f"{name}.adf", [answer.content])
+            try:
+                self._fetch(model)
+            except (self._errors, OSError) as error:  # others may come
+                model.problem = self._told(error)
+
+    def _fetch(self, model: FollowedModel) -> None:
+        """Fetch a model if there is a new version."""
+        head = {"if-none-match": model.tag} if model.tag else {}
+        answer = self._http.get(f"/v1/models/{quote(model.name)}/model", headers=head)
+        if answer.status_code == 304:
+            model.problem = ""
+        if answer.status_code in (304, 404, 409):  # the same, or nothing learnt yet
+            return
+        answer.raise_for_status()
+        if f'"{sha256(answer.content).hexdigest()}"' != answer.headers.get("etag"):
+            model.problem = "a model came damaged, and is fetched again"
+        elif self._take(model.name, answer.content):
+            self._disk.replace(self.folder / f"{model.name}.adf", [answer.content])
+
+    def _told(self, error: Exception) -> str:
+        return f"{self.url} cannot be followed ({str(error) or type(error).__name__})"
 
     def _take(self, name: str, content: bytes) -> bool:
         """Predict with this model from now on, unless it cannot be read."""

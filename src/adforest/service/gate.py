@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from adforest.monitor.access import LOCAL_NAMES, App, Message, Receive, Send
 from adforest.service.tokens import ADMIN, LABEL, LEARN, PREDICT, Token, Tokens, find
@@ -129,7 +129,8 @@ class AuditLog:
 
     def note(self, scope: Message, who: str, status: int) -> None:
         """Write a line; labels of single records are counted by the log of the model, and not noted here."""
-        if scope["path"].endswith(("/label", "/labels")):
+        parts = scope["path"].split("/")
+        if parts[4:5] == ["labels"] or (parts[4:5] == ["records"] and parts[-1] == "label" and len(parts) > 6):
             return
         try:
             self._write(scope, who, status)
@@ -157,18 +158,16 @@ def right_for(method: str, path: str) -> tuple[str, str | None]:
     >>> right_for("POST", "/v1/models/rents/predict"), right_for("DELETE", "/v1/models/rents")
     (('predict', 'rents'), ('admin', 'rents'))
     """
-    parts = [unquote(one) for one in path.split("/")[1:]]
+    parts = path.split("/")[1:]
     model = parts[2] if len(parts) > 2 and parts[:2] in (["v1", "models"], ["v2", "models"]) else None
-    last = parts[-1]
-    if last in ("predict", "infer") or parts[0] == "v2":
+    call = "" if len(parts) < 4 else parts[3]  # by its place: a model or a record may be called "predict"
+    if parts[0] == "v2" or call == "predict":
         return PREDICT, model
-    if "records" in parts[3:4] or last == "labels":
+    if call in ("records", "labels"):
         return LABEL, model
     if method in ("GET", "HEAD"):
-        return ("" if last != "model" else LEARN), model
-    if len(parts) == 3:
-        return ADMIN, model
-    return LEARN, model
+        return (LEARN if call == "model" else ""), model
+    return (LEARN if call else ADMIN), model
 
 
 async def answer(send: Send, status: int, words: str) -> None:

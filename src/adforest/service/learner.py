@@ -187,7 +187,10 @@ class Learner:
         """Replace the model by the challenger."""
         if order.challenger is None or not self._disk.exists(self._challenger_path):
             raise ValueError("there is no challenger that learnt anything")
-        self._model, _ = self._read_challenger(order.challenger)
+        model, place = self._read_challenger(order.challenger)
+        if place.version < order.challenger["since"]:
+            raise ValueError("the challenger has learnt nothing yet. Promote it after the next batch.")
+        self._model = model
         self._save(order)
         self._challenger = None
         self._disk.remove(self._challenger_path)

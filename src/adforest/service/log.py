@@ -163,9 +163,9 @@ class Log:
             self.n_cut = len(content)
             return (*self._begun(first), first - 1)
         _check_head(content, first, self._path(first))
-        position, size = first - 1, HEAD.size
-        for position, size in _whole_entries(content, first):  # noqa: B007
-            pass
+        position, size, known = first - 1, HEAD.size, HEAD.size
+        for position, size in _whole_entries(content, first):
+            known = size if position <= acknowledged else known
         if position < acknowledged:
             raise LogError(
                 f"'{self._path(first)}' is damaged: entry {position + 1} is not as it was written, and entries through "
@@ -173,7 +173,10 @@ class Log:
             )
         self.n_cut = len(content) - size
         file = self._disk.append(self._path(first), size)
-        file.sync()  # whole entries may be in memory only, where a process was killed before its sync
+        # Whole entries may be in memory only: a process was killed before its sync, or its sync failed, and another one
+        # would succeed without them. What is not known to be on the disk is written again.
+        file.rewrite(known, content[known:size])
+        file.sync()
         return file, size, position
 
     def _take_back(self, error: OSError) -> None:
@@ -187,8 +190,12 @@ class Log:
     def _begun(self, first: int) -> tuple[AppendFile, int]:
         """Begin a segment, with its head on the disk."""
         file = self._disk.append(self._path(first), 0)
-        file.write(HEAD.pack(MAGIC, first))
-        file.sync()
+        try:
+            file.write(HEAD.pack(MAGIC, first))
+            file.sync()
+        except BaseException:
+            file.close()
+            raise
         return file, HEAD.size
 
     def _write(self, action: Callable[[], T]) -> T:

@@ -114,11 +114,11 @@ class ModelApi(Api):
 
     async def history(self, model: str, last: int = 100) -> Response:
         """Return the reports of the last batches, oldest first."""
-        return JSONResponse({"batches": self._reports(model)[-max(1, min(last, 1_000)) :]})
+        return JSONResponse({"batches": await run_in_threadpool(self._reports, model, max(1, min(last, 1_000)))})
 
     async def drift(self, model: str) -> Response:
         """Return the batches that were called a drift, and whether the last one was."""
-        reports = self._reports(model)
+        reports = await run_in_threadpool(self._reports, model)
         found = [{"batch": one["batch"], "drift": one["drift"]} for one in reports if one["drift"] != "none"]
         return JSONResponse({"drift": reports[-1]["drift"] if reports else "none", "batches": found})
 
@@ -174,9 +174,10 @@ class ModelApi(Api):
         now = await self._ask(served, lambda: parameters_before(served.store, LATEST))
         return {name: value for name, value in wanted.items() if name not in now or now[name] != value}
 
-    def _reports(self, model: str) -> list[dict[str, Any]]:
+    def _reports(self, model: str, last: int = 0) -> list[dict[str, Any]]:
+        """Return the last reports of a model, or all."""
         answering = self._models.get(model).answering
-        return [] if answering is None else [plain(one.as_row()) for one in answering.model.history_]
+        return [] if answering is None else [plain(one.as_row()) for one in answering.model.history_[-last:]]
 
 
 def _shown(served: ServedModel) -> dict[str, Any]:

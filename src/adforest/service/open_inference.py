@@ -16,10 +16,10 @@ from fastapi.responses import JSONResponse
 from adforest.base import get_fitted
 from adforest.service import examples
 from adforest.service.bodies import BodyError, check_shape, parse_json, table_of
-from adforest.service.predictions import Counts, Predicted, predict
+from adforest.service.predictions import Counts, Predicted, check_answer, predict
 from adforest.service.receiving import computed, read_content
 from adforest.service.requests import RequestError
-from adforest.service.served_model import Answering
+from adforest.service.served_model import Answering, names_of
 from adforest.service.served_models import ServedModels
 
 DATATYPES = ("BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64", "FP16", "FP32", "FP64")
@@ -67,13 +67,13 @@ class OpenInference:
         """Return the columns and the outputs of a model."""
         answering = self._answering(model, version)
         known = answering.model
-        names = known.feature_names_in_
+        names = names_of(known)
         if names is None:
             inputs = [{"name": "input", "datatype": "FP64", "shape": [-1, known.n_features_in_]}]
         else:
             kinds = get_fitted(known).encoder.kinds
             inputs = [
-                {"name": str(name), "datatype": TEXT if kind == "categories" else "FP64", "shape": [-1]}
+                {"name": name, "datatype": TEXT if kind == "categories" else "FP64", "shape": [-1]}
                 for name, kind in zip(names, kinds, strict=True)
             ]
         classes = known.classes_.tolist()
@@ -89,14 +89,19 @@ class OpenInference:
         answering = self._answering(model, version)
         content = await read_content(request)
         given, table, wanted = await computed(len(content), lambda: _read(content))
+        check_answer(answering, len(table))
         found = await computed(16 * len(table), lambda: predict(answering, table))
         self._counts.add(1, len(table))
         about = {"model_name": model, "model_version": str(answering.version)}
         if type(given.get("id")) is str:
             about["id"] = given["id"]
         parameters = {"learnt_through": answering.learnt_through}
-        outputs = [one for one in _outputs(found) if one["name"] in wanted]
-        return JSONResponse(about | {"parameters": parameters, "outputs": outputs})
+
+        def answer() -> Response:
+            outputs = [one for one in _outputs(found) if one["name"] in wanted]
+            return JSONResponse(about | {"parameters": parameters, "outputs": outputs})
+
+        return await computed(found.probabilities.size, answer)
 
     def _answering(self, model: str, version: str) -> Answering:
         """Return a model that can predict, or raise 404, also for versions that are not current."""

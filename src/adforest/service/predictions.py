@@ -10,7 +10,11 @@ import pyarrow as pa
 
 from adforest.base import as_proba, get_fitted
 from adforest.client import as_stream
+from adforest.service.bodies import ARROW, MAX_CELLS, BodyError
 from adforest.service.served_model import Answering
+from adforest.service.trainer import as_learnt
+
+MAX_JSON = 5_000_000  # values in an answer; each takes some 100 bytes of memory
 
 
 @dataclass
@@ -41,10 +45,22 @@ class Predicted(NamedTuple):
     classes: list[Any]
 
 
+def check_answer(answering: Answering, n_records: int, *, explain: bool = False, is_arrow: bool = False) -> None:
+    """Raise if an answer would be larger than is allowed."""
+    n_columns = answering.model.n_features_in_ if explain else 1
+    n_values, limit = n_records * len(answering.model.classes_) * n_columns, MAX_CELLS if is_arrow else MAX_JSON
+    if n_values > limit:
+        raise BodyError(
+            413,
+            f"the answer would have {n_values:,} values; expected at most {limit:,}. Send fewer records at once"
+            + ("." if is_arrow else f", or ask without explain for Arrow: Accept: {ARROW[0]}."),
+        )
+
+
 def predict(answering: Answering, table: pa.Table) -> Predicted:
     """Return the predictions of a model for some records."""
     model = answering.model
-    votes = model._votes(table)
+    votes = model._votes(as_learnt(model, table))
     return Predicted(get_fitted(model).most_likely(votes).tolist(), as_proba(votes), model.classes_.tolist())
 
 
@@ -73,7 +89,7 @@ def nothing_known(n_records: int) -> dict[str, Any]:
 
 def explained(answering: Answering, table: pa.Table) -> list[dict[str, Any]]:
     """Return by record what each column adds to the probability of the predicted class."""
-    found = answering.model.explain(table)
+    found = answering.model.explain(as_learnt(answering.model, table))
     best, names = found.probabilities.argmax(axis=1), [str(one) for one in found.feature_names]
     rows = []
     for row, place in enumerate(best):

@@ -12,12 +12,55 @@ from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
+from adforest.monitor.access import App, Message, Receive, Send
 from adforest.service.bodies import BodyError
+from adforest.service.served_model import BusyError
 
 T = TypeVar("T")
 INLINE = 1_024  # bytes that are read, or numbers that are computed, at once
 MAX_BODY = 64 << 20  # bytes
+MAX_HELD = 512 << 20  # bytes of bodies of all requests under way
+RELEASE = "adforest.release"  # in the scope of a request: counts its body no longer
 SECONDS = 60.0  # within which a body must have come
+
+
+class BoundedBodies:
+    """An application whose requests under way have so many bytes of bodies together; more are told to come again.
+
+    Parameters
+    ----------
+    app : App
+
+    Attributes
+    ----------
+    n_held : int
+        Bytes of bodies of the requests under way.
+    """
+
+    def __init__(self, app: App) -> None:
+        self._app, self.n_held = app, 0
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        n = 0
+
+        async def receive_counted() -> Message:
+            nonlocal n
+            message = await receive()
+            size = len(message.get("body", b""))
+            n, self.n_held = n + size, self.n_held + size
+            if self.n_held > MAX_HELD:
+                raise BusyError(f"bodies of {MAX_HELD:,} bytes are being read")
+            return message
+
+        def release() -> None:
+            nonlocal n
+            n, self.n_held = 0, self.n_held - n
+
+        try:
+            await self._app({**scope, RELEASE: release}, receive_counted, send)
+        finally:
+            release()
 
 
 async def read_content(request: Request) -> bytes:

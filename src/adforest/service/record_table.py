@@ -23,6 +23,7 @@ PENDING, LABELLED, LEARNT, EXPIRED, WITHDRAWN, REFUSED = (
 )
 EARLY = "early"  # a label whose record has not come
 OVER = (LEARNT, EXPIRED, WITHDRAWN, REFUSED)
+IS_OVER = "due IS NULL AND state <> 'labelled'"
 AT_ONCE = 500  # ids in one query; SQLite takes 999 values at least
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -234,11 +235,18 @@ class RecordTable:
         """Return the records of a batch."""
         return [Record(*row) for row in self.database.execute("SELECT * FROM records WHERE task = ?", (number,))]
 
-    def forget_old(self, before: float) -> None:
-        """Forget ids whose records were over before a moment."""
-        over = "due IS NULL AND state <> 'labelled' AND changed < ?"
-        self.database.execute(f"DELETE FROM records WHERE {over}", (before,))
-        self.database.execute("DELETE FROM keys WHERE made < ?", (before,))
+    def forget_old(self, before: float, limit: int) -> None:
+        """Forget the oldest ids whose records were over before a moment, and the oldest keys."""
+        over = f"SELECT number FROM records WHERE {IS_OVER} AND changed < ? ORDER BY changed, number LIMIT ?"
+        self.database.execute(f"DELETE FROM records WHERE number IN ({over})", (before, limit))
+        keys = "SELECT key FROM keys WHERE made < ? ORDER BY made, key LIMIT ?"
+        self.database.execute(f"DELETE FROM keys WHERE key IN ({keys})", (before, limit))
+
+    def oldest(self) -> float | None:
+        """Return since when a record is over, or a key is known: the longest of all; None if there is neither."""
+        queries = f"SELECT MIN(changed) FROM records WHERE {IS_OVER}", "SELECT MIN(made) FROM keys"
+        found = [self.database.execute(query).fetchone()[0] for query in queries]
+        return min((one for one in found if one is not None), default=None)
 
     def counts(self) -> dict[str, int]:
         """Return how many records are in each state."""

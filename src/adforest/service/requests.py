@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Protocol
@@ -11,10 +11,12 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from adforest.service.events import Event, LabelsSet, Noted, RecordsKept, Tables, TaskAdded, classes_of
-from adforest.service.record_table import EARLY, LEARNT, OVER, PENDING, WITHDRAWN, Record
+from adforest.service.record_table import EARLY, LABELLED, OVER, PENDING, WITHDRAWN, Record
 from adforest.service.settings import label_as
-from adforest.service.tables import from_bytes, is_same_row, new_kinds, normalised, to_bytes, without_columns
+from adforest.service.tables import first_difference, from_bytes, new_kinds, normalised, to_bytes, without_columns
 from adforest.service.task_table import BATCH
+
+MAX_COLUMNS = 10_000  # in a table, and in all that come for a model
 
 
 class RequestError(Exception):
@@ -51,29 +53,37 @@ class KeepRecords:
 
     def event(self, state: Tables, now: float) -> Event | None:
         """Return the new records; raise if an id is that of another record."""
+        if state.settings.target in self.table.column_names:
+            raise RequestError(
+                422, f"column {state.settings.target!r} is the target; expected records without it. Send it as a label."
+            )
         _check_kinds(self.table, state)
         known = {one: found for one, found in state.records.find(self.ids).items() if found.state != EARLY}
         if not known:
             return RecordsKept(self.ids, self.table, self.active, now)
-        for place, one in enumerate(self.ids):
-            if one in known:
-                self._compare(known[one], place, state)
+        self._compare(known, state)
         rows = [place for place, one in enumerate(self.ids) if one not in known]
         if not rows:
             return None
         return RecordsKept([self.ids[place] for place in rows], self.table.take(rows), self.active, now)
 
-    def _compare(self, known: Record, place: int, state: Tables) -> None:
+    def _compare(self, known: Mapping[str, Record], state: Tables) -> None:
         """Raise if an id is known with other values, or was withdrawn."""
-        if known.state == WITHDRAWN:
-            raise RequestError(409, f"record {known.id!r} was withdrawn; expected a new record_id.")
-        if known.chunk is None or known.place is None:
-            return
-        table, _ = from_bytes(state.records.chunk(known.chunk))
-        if not is_same_row(table, known.place, self.table, place):
-            raise RequestError(
-                409, f"record {known.id!r} was predicted with other values before; expected a record_id of its own."
-            )
+        chunks: dict[int, list[tuple[int, int]]] = {}
+        for place, one in enumerate(self.ids):
+            record = known.get(one)
+            if record is not None and record.state == WITHDRAWN:
+                raise RequestError(409, f"record {one!r} was withdrawn; expected a new record_id.")
+            if record is not None and record.chunk is not None and record.place is not None:
+                chunks.setdefault(record.chunk, []).append((record.place, place))
+        for chunk, pairs in chunks.items():
+            before, now = zip(*pairs, strict=True)
+            different = first_difference(from_bytes(state.records.chunk(chunk))[0], before, self.table, now)
+            if different is not None:
+                told = self.ids[now[different]]
+                raise RequestError(
+                    409, f"record {told!r} was predicted with other values before; expected a record_id of its own."
+                )
 
     def answer(self, state: Tables) -> None:
         """Return nothing: the response is the prediction."""
@@ -107,10 +117,14 @@ class SetLabels:
             if outcome != "same":
                 new.append((one, label))
             self.outcomes.append(outcome)
-        self.states = ["waiting" if one not in known or known[one].state == EARLY else "labelled" for one in wanted]
-        for place, one in enumerate(wanted):
-            if one in known and known[one].state == LEARNT:
-                self.states[place] = LEARNT
+        self.states = [
+            "waiting"
+            if one not in known or known[one].state == EARLY
+            else known[one].state
+            if known[one].state in OVER  # the same label again
+            else LABELLED
+            for one in wanted
+        ]
         return LabelsSet(new, now) if new else None
 
     def _outcome(self, known: Record | None, label: str) -> str:
@@ -226,11 +240,19 @@ def shown_record(record: Record) -> dict[str, Any]:
 
 
 def _check_kinds(table: pa.Table, state: Tables) -> None:
-    """Raise if columns hold something else than before."""
+    """Raise if columns hold something else than before, or if there are too many."""
+    known = state.records.note("columns", {})
     try:
-        new_kinds(table, state.records.note("columns", {}))
+        new = new_kinds(table, known)
     except ValueError as error:
         raise RequestError(422, str(error)) from None
+    n_columns = len(known.keys() | new.keys())
+    if n_columns > MAX_COLUMNS:
+        raise RequestError(
+            422,
+            f"column {next(name for name in new if name not in known)[:80]!r} is new, and all that came have "
+            f"{n_columns:,} names; expected at most {MAX_COLUMNS:,}. Correct the names.",
+        )
 
 
 def _checked_batch(table: pa.Table, state: Tables) -> pa.Table:

@@ -8,6 +8,7 @@ supervisor (one thread) ⇄ learner (one process) ─▶ model file ─▶ `answ
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
 import threading
@@ -19,15 +20,17 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from adforest.base import get_fitted
 from adforest.exceptions import ModelFileError
 from adforest.origins import origins_of
 from adforest.service.learning_process import RETRY, LearnerEndedError, LearningProcess
 from adforest.service.log import LogError
 from adforest.service.orders import challenger_before, order_for
 from adforest.service.requests import Change, RequestError
-from adforest.service.store import SETTINGS, Store, StoreFullError
-from adforest.service.system import RealDisk, SteadyClock
-from adforest.service.task_table import Task
+from adforest.service.store import SETTINGS, Store, StoreFullError, is_damage
+from adforest.service.system import PRIVATE_FOLDER, RealDisk, SteadyClock
+from adforest.service.tables import NUMBER, TEXT
+from adforest.service.task_table import WAITING, Task
 from adforest.service.trainer import plain
 from adforest.storage import load
 from adforest.storage.locks import holder_of, lock_file, note_holder
@@ -70,6 +73,21 @@ def read_answering(path: Path) -> Answering:
     return Answering(model.snapshot(), noted.epoch, noted.position)
 
 
+def names_of(model: Any) -> list[str] | None:
+    """Return the names of the columns that a model learnt, None if they have none."""
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(one) for one in names]
+
+
+def kinds_of(answering: Answering | None) -> dict[str, str]:
+    """Return what columns hold, as a model learnt them."""
+    names = [] if answering is None else names_of(answering.model)
+    if answering is None or names is None:
+        return {}
+    held = get_fitted(answering.model).encoder.kinds
+    return {name: TEXT if kind == "categories" else NUMBER for name, kind in zip(names, held, strict=False)}
+
+
 class NamedModels(Generic[T]):
     """Models that are found by their names."""
 
@@ -79,6 +97,10 @@ class NamedModels(Generic[T]):
     def names(self) -> list[str]:
         """Return the names of all models, sorted."""
         return sorted(self._models)
+
+    def served(self) -> list[T]:
+        """Return all models, sorted by their names."""
+        return [one for _, one in sorted(self._models.copy().items(), key=lambda item: item[0])]
 
     def has(self, name: str) -> bool:
         """Return whether there is a model."""
@@ -121,7 +143,7 @@ class ServedModel:
         self._queue: Queue[tuple[Change | Callable[[], Any], Future[Any]]] = Queue()
         self._has_task, self._is_ending, self._is_over, self._is_closed = threading.Event(), False, False, False
         self._problems, self._is_broken = {"writing": "", "learning": ""}, False
-        self.done = threading.Condition()
+        self.task_ended: Future[None] = Future()  # of the next task that ends
         self.n_commits = self.n_committed = 0
         self._writer = threading.Thread(target=self._write, name=f"{self.name}-writer", daemon=True)
         self._supervisor = threading.Thread(target=self._supervise, name=f"{self.name}-supervisor", daemon=True)
@@ -159,18 +181,18 @@ class ServedModel:
 
     def kinds(self) -> Future[dict[str, str]]:
         """Return the known types of columns."""
-        return self.call(lambda: dict(self.store.state.records.note("columns", {})))
+        return self.call(lambda: kinds_of(self.answering) | self.store.state.known_kinds())
 
-    def wait_for(self, number: int, seconds: float) -> Task | None:
-        """Return a task once it is done, or as it is after some seconds."""
+    async def wait_for(self, number: int, seconds: float) -> Task | None:
+        """Return a task once it is done, or as it is after some seconds; no thread waits for that."""
         end = time.monotonic() + seconds
-        with self.done:
-            while True:
-                task = self.call(lambda: self.store.state.tasks.get(number)).result()
-                left = end - time.monotonic()
-                if task is None or task.state != "waiting" or left <= 0 or self._is_ending:
-                    return task
-                self.done.wait(min(left, 1.0))
+        while True:
+            ended = self.task_ended
+            task = await asyncio.wrap_future(self.call(lambda: self.store.state.tasks.get(number)))
+            left = end - time.monotonic()
+            if task is None or task.state != WAITING or left <= 0 or self._is_ending:
+                return task
+            await asyncio.wait([asyncio.wrap_future(ended)], timeout=min(left, 1.0))
 
     def close(self) -> None:
         """Write pending entries, stop the learner and close the model."""
@@ -202,38 +224,57 @@ class ServedModel:
         return (note.fileno(),)
 
     def _write(self) -> None:
-        """Write requests, many at once."""
-        while not (self._is_over and self._queue.empty()):
-            wait = self._looked_up(self.store.seconds_until_due, 1.0)
-            group = self._next_group(min(max(wait, 0.01), 60.0))
-            changes = [(one, future) for one, future in group if not callable(one)]
-            try:
-                answers = self.store.commit([one for one, _ in changes])
-                self.n_commits, self.n_committed = self.n_commits + 1, self.n_committed + len(changes)
-            except LogError as error:
-                self._is_broken = True
-                self._on_fatal(str(error))
-                self._fail(group, error)
-                while not self._is_over:  # what still comes is refused until the process ends
-                    self._fail(self._next_group(0.1), error)
-                return
-            except Exception as error:
-                self._problems["writing"] = str(error)
-                self._fail(changes, error if isinstance(error, StoreFullError) else StoreFullError(str(error)))
-                answers = None
-                time.sleep(0.1)
+        """Write what comes, many requests at once; where that cannot go on the process must end."""
+        group: list[tuple[Any, Future[Any]]] = []
+        try:
+            while not (self._is_over and self._queue.empty()):
+                wait = self._looked_up(self.store.seconds_until_due, 1.0)
+                group = self._next_group(min(max(wait, 0.01), 60.0))
+                self._write_group(group)
+        except Exception as error:
+            self._is_broken = True
+            problem = error if isinstance(error, LogError) else LogError(f"{self.folder}: {error}")
+            self._on_fatal(str(problem))
+            self._fail(group, problem)
+            while not self._is_over:  # what still comes is refused until the process ends
+                self._fail(self._next_group(0.1), problem)
+
+    def _write_group(self, group: list[tuple[Any, Future[Any]]]) -> None:
+        """Write some requests, and answer them."""
+        changes = [(one, future) for one, future in group if not callable(one)]
+        is_written = self._commit(changes)
+        for action, future in group:
+            if callable(action):
+                _settle(action, future)
+        if is_written and self._looked_up(self.store.next_task, None) is not None:
+            self._has_task.set()
+
+    def _commit(self, changes: list[tuple[Change, Future[Any]]]) -> bool:
+        """Let the store do what some requests ask, at once; return whether it did."""
+        before = self.store.log.position
+        try:
+            answers = self.store.commit([one for one, _ in changes])
+        except LogError:
+            raise
+        except Exception as error:
+            if is_damage(error):
+                raise
+            if len(changes) > 1 and not isinstance(error, StoreFullError):  # one of them is at fault
+                each = [self._commit([one]) for one in changes]
+                return any(each)
+            self._problems["writing"] = str(error)
+            self._fail(changes, error if isinstance(error, StoreFullError) else StoreFullError(str(error)))
+            time.sleep(0.1)
+            return False
+        self._problems["writing"] = ""
+        self.n_commits += self.store.log.position > before
+        self.n_committed += len(changes)
+        for (_, future), answer in zip(changes, answers, strict=True):
+            if isinstance(answer, RequestError):
+                future.set_exception(answer)
             else:
-                self._problems["writing"] = ""
-            for (_, future), answer in zip(changes, answers or (), strict=False):
-                if isinstance(answer, RequestError):
-                    future.set_exception(answer)
-                else:
-                    future.set_result(answer)
-            for action, future in group:
-                if callable(action):
-                    _settle(action, future)
-            if answers is not None and self._looked_up(self.store.next_task, None) is not None:
-                self._has_task.set()
+                future.set_result(answer)
+        return True
 
     def _looked_up(self, action: Callable[[], T], default: T) -> T:
         """Look something up in the store that can wait where the tables cannot be read."""
@@ -262,7 +303,8 @@ class ServedModel:
     @staticmethod
     def _fail(group: list[tuple[Any, Future[Any]]], error: Exception) -> None:
         for _, future in group:
-            future.set_exception(error)
+            if not future.done():
+                future.set_exception(error)
 
     def _supervise(self) -> None:
         """Pass one task after the other to the learner."""
@@ -303,8 +345,8 @@ class ServedModel:
         self._problems["learning"] = ""
         self._answer_with_newest()
         self.call(lambda: self.store.end_task(order.number, outcome.state, outcome.batch, outcome.report)).result()
-        with self.done:
-            self.done.notify_all()
+        ended, self.task_ended = self.task_ended, Future()
+        ended.set_result(None)
         return True
 
     def _next_order(self) -> Any:
@@ -352,6 +394,19 @@ class ServedModel:
         end = time.monotonic() + RETRY_SECONDS
         while not self._is_ending and time.monotonic() < end:
             time.sleep(0.1)
+
+
+def hold(folder: Path) -> ExitStack:
+    """Make a folder if it is not there, and keep other services from it until what is returned is closed."""
+    folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+    held = ExitStack()
+    note = held.enter_context((folder / ".adforest-serve.lock").open("a+b"))
+    if not lock_file(note):
+        told = holder_of(note)
+        held.close()
+        raise OSError(f"another service has the folder '{folder}': {told}. End it first.")
+    note_holder(note)
+    return held
 
 
 def service_folder(path: Path) -> Path:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from adforest.service.requests import RequestError
-from adforest.service.served_model import SERVICE_SUFFIX, NamedModels, ServedModel, is_served, service_folder
+from adforest.service.served_model import SERVICE_SUFFIX, NamedModels, ServedModel, hold, is_served, service_folder
 from adforest.service.settings import ModelSettings, check_name
 from adforest.service.store import SETTINGS
-from adforest.service.system import PRIVATE_FOLDER, RealDisk
-from adforest.storage.locks import holder_of, lock_file, note_holder
+from adforest.service.system import RealDisk
 
 SUFFIX, REMOVED = ".adf", "removed.json"
 MAX_MODELS = 1_000
@@ -37,12 +35,7 @@ class ServedModels(NamedModels[ServedModel]):
         super().__init__()
         self.folder, self._on_fatal, self._disk = folder, on_fatal, RealDisk(database_url)
         self._lock = Lock()
-        self._held = ExitStack()
-        folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
-        note = self._held.enter_context((folder / ".adforest-serve.lock").open("a+b"))
-        if not lock_file(note):
-            raise OSError(f"another service has the folder '{folder}': {holder_of(note)}. End it first.")
-        note_holder(note)
+        self._held = hold(folder)
         try:
             self._open_all()
         except BaseException:
@@ -75,6 +68,12 @@ class ServedModels(NamedModels[ServedModel]):
         with self._lock:
             if name in self._models:
                 raise RequestError(409, f"there is a model {name!r} already.")
+            if any(one.lower() == name.lower() for one in self._models):
+                raise RequestError(409, f"there is a model whose name differs from {name!r} in capitals alone.")
+            if path.exists():
+                raise RequestError(
+                    409, f"there is a file '{path.name}' that was saved meanwhile. Start the service anew."
+                )
             if len(self._models) >= MAX_MODELS:
                 raise RequestError(409, f"there are {MAX_MODELS:,} models already. Remove one.")
             self._write_settings(path, settings)

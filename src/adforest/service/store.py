@@ -25,11 +25,17 @@ from adforest.service.tables import from_bytes, joined, label_column
 from adforest.service.task_table import BATCH, DONE, WAITING, Task, TaskTable
 
 SETTINGS, LOG, TABLES = "settings.json", "log", "tables.db"
+MAX_LATE = 60.0  # seconds for which ids are known longer than they must be, so that many are forgotten at once
 MAX_ATTEMPTS = 3  # of a task that ends the learner
 
 
 class StoreFullError(Exception):
     """The disk is full; the request may or may not be done, and may be sent again."""
+
+
+def is_damage(error: Exception) -> bool:
+    """Return whether an error says that tables are not as they were written."""
+    return type(error) is sqlite3.DatabaseError
 
 
 class StoreAwayError(StoreFullError):
@@ -63,8 +69,13 @@ class Store:
     def __init__(self, disk: Disk, clock: Clock, folder: Path, segment_bytes: int = SEGMENT_BYTES) -> None:
         self._disk, self._clock, self.folder = disk, clock, folder
         settings = ModelSettings.loaded(disk.read(folder / SETTINGS))
-        records = RecordTable(disk.database(folder / TABLES, settings.schema))
-        settings = settings.changed(records.note("settings", {}))
+        try:
+            records = RecordTable(disk.database(folder / TABLES, settings.schema))
+            settings = settings.changed(records.note("settings", {}))
+        except sqlite3.DatabaseError as error:
+            if is_damage(error):
+                raise LogError(f"'{folder / TABLES}' is damaged ({error}). Restore the folder from a backup.") from None
+            raise
         self.state = Tables(records, TaskTable(records.database), settings)
         self._applied = int(records.note("position", 0))
         self._now = float(records.note("now", 0.0))
@@ -121,6 +132,8 @@ class Store:
         """Return after how long `commit` should be called without requests: something expires, or a batch is closed."""
         row = self.state.records.database.execute("SELECT MIN(due) FROM records WHERE due IS NOT NULL").fetchone()
         moments = [row[0]] if row[0] is not None else []
+        if (since := self.state.records.oldest()) is not None:
+            moments.append(self._forgotten_at(since))
         settings = self.settings
         n, since = self.state.records.n_ready(settings.batch_size)
         if n and settings.batch_seconds is not None and since is not None:
@@ -185,9 +198,15 @@ class Store:
         event.apply(self.state, position)
 
     def _let_time_pass(self, now: float) -> None:
-        """Expire overdue records and labels."""
-        if self.state.records.overdue(now, 1):
+        """Expire overdue records and labels, and forget records and keys that were done long enough ago."""
+        since = self.state.records.oldest()
+        is_old = since is not None and self._forgotten_at(since) <= now
+        if is_old or self.state.records.overdue(now, 1):
             self._apply(Noted("time", {}, now))
+
+    def _forgotten_at(self, since: float) -> float:
+        """Return when what is over since a moment is forgotten: a little late, with what is over soon after."""
+        return since + self.settings.remember + min(self.settings.remember / 10, MAX_LATE)
 
     def _close_batches(self, now: float) -> None:
         """Put labelled records into batches: so many at once, or those that are there once they have waited."""
@@ -202,12 +221,12 @@ class Store:
 
     def _table_of(self, records: Sequence[Record]) -> Any:
         """Return records with their labels as a table."""
-        chunks = {one.chunk: from_bytes(self.state.records.chunk(one.chunk))[0] for one in records if one.chunk}
         rows: dict[Any, list[int]] = {}
         for one in records:
             rows.setdefault(one.chunk, []).append(one.place or 0)
         # One take a chunk, and one more to bring records of several chunks into the order of predictions.
-        whole = joined([chunks[chunk].take(places) for chunk, places in rows.items()])
+        parts = (from_bytes(self.state.records.chunk(chunk))[0].take(places) for chunk, places in rows.items())
+        whole = joined(list(parts))
         found: dict[Any, int] = {
             key: place for place, key in enumerate((c, p) for c, places in rows.items() for p in places)
         }

@@ -22,6 +22,9 @@ class AppendFile(Protocol):
     def write(self, content: bytes) -> None:
         """Write bytes behind the last ones; they are on the disk only after `sync`."""
 
+    def rewrite(self, begin: int, content: bytes) -> None:
+        """Write the last bytes of the file again, which are those: a sync that failed may have dropped them."""
+
     def sync(self) -> None:
         """Return once all that was written is on the disk."""
 
@@ -80,6 +83,11 @@ class RealFile:
         while rest:
             rest = rest[os.write(self._descriptor, rest) :]
 
+    def rewrite(self, begin: int, content: bytes) -> None:
+        """Write the last bytes again: the system takes them for changed, and the next sync writes them."""
+        os.lseek(self._descriptor, begin, os.SEEK_SET)
+        self.write(content)
+
     def sync(self) -> None:
         """Return once it is on the disk."""
         os.fsync(self._descriptor)
@@ -122,10 +130,12 @@ class RealDisk:
 
     def append(self, path: Path, size: int) -> RealFile:
         """Open a file to write behind so many bytes."""
-        is_new = not path.exists()
         file = RealFile(path, size)
-        if is_new:
-            sync_folder(path.parent)
+        try:
+            sync_folder(path.parent)  # also of a file that is there: who made it may have been killed before this
+        except BaseException:
+            file.close()
+            raise
         return file
 
     def replace(self, path: Path, content: Iterable[bytes | memoryview]) -> None:

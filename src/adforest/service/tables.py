@@ -10,6 +10,7 @@ import pyarrow as pa
 
 NOTE = b"adforest"
 NUMBER, TEXT, MOMENT, DURATION = "number", "text", "time", "duration"
+NOTHING = "nothing"  # no value yet
 
 
 def to_bytes(table: pa.Table, note: Mapping[str, Any]) -> bytes:
@@ -37,8 +38,20 @@ def without_columns() -> pa.Table:
 
 
 def joined(tables: Sequence[pa.Table]) -> pa.Table:
-    """Return tables below each other; columns that one lacks are missing in it."""
-    return pa.concat_tables(tables, promote_options="permissive").combine_chunks()
+    """Return tables below each other; columns that one lacks are missing in it, integers beside floats become such."""
+    floats = {one.name for table in tables for one in table.schema if one.type == pa.float64()}
+    return pa.concat_tables(
+        [_with_floats(one, floats) for one in tables], promote_options="permissive"
+    ).combine_chunks()
+
+
+def _with_floats(table: pa.Table, names: set[str]) -> pa.Table:
+    """Return a table in which some columns are no integers; large ones are rounded."""
+    columns = [
+        column.cast(pa.float64(), safe=False) if name in names and column.type == pa.int64() else column
+        for name, column in zip(table.column_names, table.columns, strict=True)
+    ]
+    return pa.Table.from_arrays(columns, names=table.column_names)
 
 
 def normalised(table: pa.Table, target: str | None = None) -> pa.Table:
@@ -59,7 +72,9 @@ def _normal(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if found in (pa.int64(), pa.float64(), pa.string()):
         return column
     if types.is_dictionary(found):
-        return _normal(column.cast(found.value_type))
+        if types.is_string_view(found.value_type):  # which Arrow takes from no dictionary
+            column = column.cast(pa.dictionary(found.index_type, pa.string()))
+        return _normal(column.cast(column.type.value_type))
     if types.is_uint64(found) or types.is_floating(found) or types.is_decimal(found):
         return column.cast(pa.float64(), safe=False)
     if types.is_integer(found) or types.is_boolean(found):
@@ -92,27 +107,36 @@ def new_kinds(table: pa.Table, known: Mapping[str, str]) -> dict[str, str]:
     new = {}
     for name, column in zip(table.column_names, table.schema.types, strict=True):
         if pa.types.is_null(column):
+            if name not in known:
+                new[name] = NOTHING
             continue
         kind = kind_of(column)
         if kind is None:
             raise ValueError(f"column {name[:80]!r} holds {column}; expected numbers, text, times or durations.")
-        if known.get(name, kind) != kind:
+        if known.get(name, kind) not in (kind, NOTHING):
             raise ValueError(
                 f"column {name[:80]!r} holds {kind} but {known[name]} in records before. Convert it to {known[name]}."
             )
-        if name not in known:
+        if known.get(name, NOTHING) == NOTHING:
             new[name] = kind
     return new
 
 
-def is_same_row(table: pa.Table, row: int, other: pa.Table, other_row: int) -> bool:
-    """Return whether two rows hold the same values; a column that is missing is as one without a value."""
+def first_difference(table: pa.Table, rows: Sequence[int], other: pa.Table, other_rows: Sequence[int]) -> int | None:
+    """Return the first of some pairs of rows that differ; a column that is missing is as one without a value."""
+    found = []
+    for name in dict.fromkeys([*table.column_names, *other.column_names]):
+        pairs = zip(_values(table, name, rows), _values(other, name, other_rows), strict=True)
+        is_other = (place for place, (a, b) in enumerate(pairs) if a != b and not (a != a and b != b))
+        found.append(next(is_other, len(rows)))
+    first = min(found, default=len(rows))
+    return first if first < len(rows) else None
 
-    def values(of: pa.Table, at: int) -> dict[str, Any]:
-        found = of.slice(at, 1).to_pylist()[0]
-        return {name: repr(value) if value != value else value for name, value in found.items() if value is not None}
 
-    return values(table, row) == values(other, other_row)
+def _values(table: pa.Table, name: str, rows: Sequence[int]) -> list[Any]:
+    """Return some values of a column."""
+    found: list[Any] = table[name].take(rows).to_pylist() if name in table.column_names else [None] * len(rows)
+    return found
 
 
 def without_row(table: pa.Table, row: int) -> pa.Table:

@@ -66,6 +66,8 @@ class Tokens:
         if (found.st_mtime_ns, found.st_ino) != self._seen:
             try:
                 listed = json.loads(self._path.read_bytes())
+                if type(listed) is not list:
+                    raise ValueError("no list of tokens")
                 self._tokens = tuple(
                     Token(one["name"], one["digest"], tuple(one["rights"]), tuple(one["models"])) for one in listed
                 )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
 import pyarrow as pa
 
 
@@ -66,7 +67,8 @@ class ForestTrainer:
 
     def learn(self, model: Any, table: pa.Table, target: str) -> tuple[int, dict[str, Any]]:
         """Teach a model a batch."""
-        model.partial_fit(table.drop_columns([target]), table[target].to_numpy(zero_copy_only=False))
+        features = as_learnt(model, table.drop_columns([target]))
+        model.partial_fit(features, table[target].to_numpy(zero_copy_only=False))
         return self.n_batches(model), self.last_report(model)
 
     def set_parameters(self, model: Any, parameters: Mapping[str, Any]) -> None:
@@ -111,9 +113,17 @@ class ForestTrainer:
         return plain(model.history_[-1].as_row())
 
 
+def as_learnt(model: Any, table: pa.Table) -> Any:
+    """Return a table, or an array of its numbers for a model that learnt arrays: their columns have no names."""
+    if hasattr(model, "feature_names_in_") or not hasattr(model, "n_features_in_"):
+        return table
+    if not all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in table.schema.types):
+        return table
+    return np.column_stack([column.to_numpy() for column in table.columns])
+
+
 def plain(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a report as JSON holds it."""
-    import numpy as np
 
     def one(value: Any) -> Any:
         if isinstance(value, np.generic):
