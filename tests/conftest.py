@@ -1,5 +1,6 @@
 """One profile for every property test: the same examples on every run, however slow the machine."""
 
+import os
 import sysconfig
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +20,12 @@ settings.register_profile(
     "adforest", derandomize=True, deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("adforest")
+
+
+def pytest_runtest_setup(item):
+    """Skip, on other systems, what is marked as needing POSIX."""
+    if os.name != "posix" and item.get_closest_marker("posix"):
+        pytest.skip("needs signals, links, permissions or programs of POSIX systems")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,10 +1,12 @@
-"""No module needs what only POSIX has in order to be imported."""
+"""No module needs what only POSIX has in order to be imported, and tests that need it say so."""
 
 import ast
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
 
@@ -45,6 +47,7 @@ print(n_imported)
 """
 
 
+@pytest.mark.posix
 def test_every_module_can_be_imported_without_what_only_posix_has():
     result = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", IMPORT_ALL], capture_output=True, text=True, check=False
@@ -68,3 +71,41 @@ def test_text_is_read_and_written_as_utf_8():
 
 def test_lines_end_alike_on_every_system():
     assert "\n* text=auto eol=lf\n" in (ROOT / ".gitattributes").read_text(encoding="utf-8")
+
+
+POSIX_ONLY = re.compile(
+    r"send_signal|os\.(?:kill|fork|mkfifo|symlink|link|umask)\b|symlink_to|hardlink_to|\bst_mode|\bst_nlink|\.chmod\("
+    r"|AF_UNIX|SIGKILL|SIGHUP|import resource|setrlimit|pgrep|killpg|[\"']sh[\"' ]|/bin/sh|/dev/|/proc/"
+)
+
+
+def posix_tests(path):
+    """Yield the tests of a module that use what only POSIX has, by themselves or by what stands beside them."""
+    text = path.read_text(encoding="utf-8")
+    body = ast.parse(text).body
+    beside = set()
+    for statement in body:
+        uses = POSIX_ONLY.search(ast.get_source_segment(text, statement))
+        named = {one.id for one in ast.walk(statement) if isinstance(one, ast.Name)}
+        named |= {one.arg for one in ast.walk(statement) if isinstance(one, ast.arg)}  # fixtures
+        name = getattr(statement, "name", "")
+        if uses or named & beside:
+            if name.startswith("test_"):
+                yield statement
+            elif isinstance(statement, ast.Assign):
+                beside |= {target.id for target in statement.targets}
+            elif name:
+                beside.add(name)
+
+
+def test_tests_that_need_posix_say_so():
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        if path == Path(__file__):
+            continue
+        whole = re.search(
+            r"^pytestmark = .*(?:posix|skipif|needs_java)", path.read_text(encoding="utf-8"), flags=re.MULTILINE
+        )
+        for test in [] if whole else posix_tests(path):
+            marks = " ".join(map(ast.unparse, test.decorator_list))
+            where = f"{path.relative_to(ROOT)}:{test.lineno}"
+            assert re.search(r"mark\.posix|skipif|needs_java", marks), f"{where} needs pytest.mark.posix"

@@ -169,6 +169,7 @@ def test_the_page_shows_both_and_promote_puts_it_in_place(capsys, folder, tmp_pa
     assert f"there is no model '{beside}'" in err
 
 
+@pytest.mark.posix
 def test_a_model_that_is_a_link_stays_one(capsys, folder, tmp_path):
     real, model = tmp_path / "elsewhere" / "real.adf", tmp_path / "m.adf"
     real.parent.mkdir()

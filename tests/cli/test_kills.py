@@ -34,6 +34,7 @@ def test_killed_while_others_write_it_learns_every_record_once(tmp_path):
     assert kills.problems == []
 
 
+@pytest.mark.posix
 def test_an_interrupt_keeps_what_was_learnt(folder, tmp_path):
     model = tmp_path / "m.adf"
     process = start("learn", folder, "-t", "rent", "-m", model, *SMALL)

@@ -36,6 +36,7 @@ def names_of(model):
     ]
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize("place", range(6))
 def test_one_process_learns_at_a_time_however_the_file_is_named(capsys, folder, place):
     model = learnt(capsys, folder)
@@ -51,6 +52,7 @@ def test_one_process_learns_at_a_time_however_the_file_is_named(capsys, folder, 
     assert len(adforest.load(other).history_) == 3
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize("place", range(5))
 def test_the_lock_outlives_the_file_that_was_there_when_it_was_taken(capsys, folder, place):
     """Every batch replaces the file: a lock on the file alone would be one on a file that nobody finds any more."""
@@ -72,6 +74,7 @@ def test_who_holds_the_lock_is_told(capsys, folder):
     assert " UTC (" in err
 
 
+@pytest.mark.posix
 def test_a_link_to_nothing_yet(capsys, folder, tmp_path):
     (tmp_path / "m.adf").symlink_to(tmp_path / "elsewhere" / "real.adf")
     code, _, err = run(capsys, "learn", folder, "-t", "rent", "-m", tmp_path / "m.adf", *SMALL)
@@ -80,6 +83,7 @@ def test_a_link_to_nothing_yet(capsys, folder, tmp_path):
     assert len(adforest.load(tmp_path / "elsewhere" / "real.adf").history_) == 2
 
 
+@pytest.mark.posix
 def test_other_names_of_the_file_keep_the_model_as_it_was(capsys, folder):
     model = learnt(capsys, folder)
     os.link(model, model.with_name("backup.adf"))
@@ -92,6 +96,7 @@ def test_other_names_of_the_file_keep_the_model_as_it_was(capsys, folder):
     assert len(adforest.load(model.with_name("backup.adf")).history_) == 2
 
 
+@pytest.mark.posix
 def test_only_the_owner_may_read_a_new_model(capsys, folder):
     model = learnt(capsys, folder)
     assert stat.S_IMODE(model.stat().st_mode) == 0o600

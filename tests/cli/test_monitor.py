@@ -27,6 +27,7 @@ def test_a_report_is_one_file(capsys, model, tmp_path):
     assert told == {"out": f"{tmp_path}/r.html", "bytes": len(page.encode())}
 
 
+@pytest.mark.posix
 def test_the_monitor_answers_until_it_is_interrupted(model):
     command = [sys.executable, "-m", "adforest", "monitor", str(model), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

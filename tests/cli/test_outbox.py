@@ -87,6 +87,7 @@ def test_no_placeholder_within_what_is_run(capsys, tmp_path, command):
     assert "ADFOREST_MESSAGE" in err
 
 
+@pytest.mark.posix
 def test_a_class_named_like_a_command_runs_nothing(capsys, folder, tmp_path):
     trap = tmp_path / "trap"
     named = f'$(touch {trap}); `touch {trap}` "; touch {trap}; \x1b[31m'
@@ -220,6 +221,7 @@ def test_a_signal_while_a_model_is_saved_waits_until_its_alerts_are_told(capsys,
         assert [one["batch"] for one in receiver.got] == [2]
 
 
+@pytest.mark.posix
 def test_alerts_of_a_link_that_leads_elsewhere_wait_beside_the_new_file(capsys, folder, tmp_path):
     """A model that is read again begins anew: the senders before have ended, what waits there is sent."""
     one, two, link = (tmp_path / name for name in ("one.adf", "two.adf", "m.adf"))
@@ -268,6 +270,7 @@ def test_shares_of_several_columns_are_one_alert(capsys, folder, tmp_path):
     ]
 
 
+@pytest.mark.posix
 def test_an_alert_is_kept_once(tmp_path):
     outbox = Outbox(tmp_path / "outbox")
     assert outbox.put(alert(1), ["a"])

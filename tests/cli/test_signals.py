@@ -29,6 +29,7 @@ def folder(tmp_path):
     return write_months(tmp_path / "months", 3)
 
 
+@pytest.mark.posix
 def test_watch_ends_well_and_says_what_it_learnt(folder):
     process = start("watch", folder, "-t", "rent", "-m", folder.parent / "m.adf", *SMALL, *QUICK)
     for _ in range(4):
@@ -41,6 +42,7 @@ def test_watch_ends_well_and_says_what_it_learnt(folder):
     assert lines[1].startswith("learnt 3 batches, 180 records")
 
 
+@pytest.mark.posix
 def test_what_is_told_is_what_is_saved(folder):
     """A signal at any moment of a batch: the file has as many batches as the last line says."""
     for place in (0, 2):
@@ -57,6 +59,7 @@ def test_what_is_told_is_what_is_saved(folder):
         assert not list(folder.parent.glob(".*.tmp"))
 
 
+@pytest.mark.posix
 def test_a_process_that_a_signal_stopped_ends_at_once(folder, tmp_path):
     """Threads that read ahead would abort it while Python takes everything down."""
     code = "import atexit, sys; atexit.register(print, 'torn down'); from adforest.cli import program; program()"
@@ -72,6 +75,7 @@ def test_a_process_that_a_signal_stopped_ends_at_once(folder, tmp_path):
     assert "torn down" not in out
 
 
+@pytest.mark.posix
 def test_learn_says_what_is_kept_and_ends_as_shells_expect(tmp_path):
     folder, model = write_months(tmp_path / "months", 12, n=400), tmp_path / "m.adf"
     process = start("learn", folder, "-t", "rent", "-m", model, *SMALL)
@@ -84,6 +88,7 @@ def test_learn_says_what_is_kept_and_ends_as_shells_expect(tmp_path):
     assert f"{n_learnt} batch" in err
 
 
+@pytest.mark.posix
 def test_a_signal_waits_for_what_must_not_be_cut_in_two():
     done = []
 
@@ -119,6 +124,7 @@ def test_no_signal_is_lost_while_a_csv_file_is_read():
         signal.signal(signal.SIGTERM, before)
 
 
+@pytest.mark.posix
 def test_what_nohup_ignores_stays_ignored():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
@@ -128,6 +134,7 @@ def test_what_nohup_ignores_stays_ignored():
         signal.signal(signal.SIGHUP, before)
 
 
+@pytest.mark.posix
 def test_systemd_is_told_of_start_life_and_end(capsys, folder, tmp_path, monkeypatch):
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
         receiver.bind(str(tmp_path / "notify"))

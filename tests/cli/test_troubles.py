@@ -109,6 +109,7 @@ def test_a_full_disk_is_waited_for(capsys, folder, monkeypatch, name):
     assert not list(folder.parent.glob("*.tmp"))
 
 
+@pytest.mark.posix
 def test_a_folder_that_disappears_is_waited_for(folder):
     process = start(*command(folder, "--json"))
     for _ in range(3):
@@ -204,6 +205,7 @@ def test_files_beyond_limits_are_refused(capsys, tmp_path, options, message, suf
 # --- a model file that others change
 
 
+@pytest.mark.posix
 def test_a_restored_backup_is_read_again_and_learns_on(folder):
     """Files that the backup does not know are learnt once more; nobody's model is overwritten."""
     model, backup = folder.parent / "m.adf", folder.parent / "backup.adf"
@@ -251,6 +253,7 @@ def test_a_restored_backup_ends_it_if_asked_to(capsys, folder, monkeypatch):
     assert model.read_bytes() == backup
 
 
+@pytest.mark.posix
 def test_a_link_that_leads_elsewhere_is_followed(capsys, folder):
     """The model that is called m.adf is another file now: that one is locked, read and learnt into."""
     one, two, link = (folder.parent / name for name in ("one.adf", "two.adf", "m.adf"))
@@ -269,6 +272,7 @@ def test_a_link_that_leads_elsewhere_is_followed(capsys, folder):
     assert (n_batches(one), n_batches(two)) == (1, 3)
 
 
+@pytest.mark.posix
 def test_a_model_that_was_removed_is_written_again(folder):
     model = folder.parent / "m.adf"
     process = start(*command(folder, "--json"))
@@ -337,6 +341,7 @@ print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """
 
 
+@pytest.mark.posix
 def test_memory_does_not_grow_with_a_file(tmp_path):
     """25,000 records, and half a million more; `benchmarks/measures.py watch_memory` has twenty million."""
     peaks = []

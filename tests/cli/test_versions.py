@@ -31,6 +31,7 @@ def n_batches(path):
     return len(adforest.load(path).history_)
 
 
+@pytest.mark.posix
 def test_so_many_models_are_kept_and_no_more(capsys, folder, model):
     kept = versions_of(model)
     assert [one.path.name for one in kept] == ["batch-000003.adf", "batch-000004.adf"]
@@ -47,6 +48,7 @@ def learnt_three(capsys, folder):
     return path
 
 
+@pytest.mark.posix
 def test_what_a_killed_process_left_is_no_other_name(capsys, folder, model):
     """Killed between keeping the model and replacing it, the newest is kept and there is nothing to warn of."""
     keep_version(model, 5)
@@ -158,6 +160,7 @@ def test_what_cannot_be_forgotten(capsys, model):
     assert model.read_bytes() == before
 
 
+@pytest.mark.posix
 def test_a_model_without_records(capsys, folder, tmp_path):
     path, out = tmp_path / "m.adf", tmp_path / "public.adf"
     alerts = rules(tmp_path, rule("accuracy below", limit=1.0, repeat=True))

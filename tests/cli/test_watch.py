@@ -116,6 +116,7 @@ def test_a_file_that_cannot_be_read_yet_is_waited_for(capsys, folder):
     assert not (folder / "rejected").exists()
 
 
+@pytest.mark.posix
 def test_files_that_come_while_it_watches(folder):
     """It runs until Ctrl-C, learns what is put there meanwhile, and ends well."""
     model = folder.parent / "m.adf"

@@ -13,6 +13,8 @@ from adforest.monitor.access import is_loopback
 from monitor_server import monitoring
 from rent_stream import rent_model
 
+pytestmark = pytest.mark.posix  # the folder holds links and a pipe
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

@@ -3,6 +3,7 @@
 import shutil
 import signal
 
+import pytest
 from playwright.sync_api import expect
 
 from browsing import PATIENCE
@@ -10,6 +11,7 @@ from cli_commands import SMALL, start, write_months
 from monitor_server import monitoring
 
 
+@pytest.mark.posix
 def test_the_page_follows_a_watched_folder(visit, tmp_path):
     months, inbox, model = write_months(tmp_path / "months", 5), tmp_path / "inbox", tmp_path / "m.adf"
     inbox.mkdir()

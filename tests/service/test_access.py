@@ -147,6 +147,7 @@ def test_names_do_not_lead_out_of_the_folder(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
+@pytest.mark.posix
 def test_what_is_kept_is_for_its_owner_alone(tmp_path):
     before = os.umask(0)
     try:

@@ -67,12 +67,14 @@ def run(script, *arguments):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.posix
 def test_processes_killed_at_random_moments(tmp_path):
     done = run(KILLED_AT_RANDOM, tmp_path, 60)
     assert done.returncode == 0, done.stderr
     assert "60 kills" in done.stdout
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("name", ["fsync", "replace", "close"])
 def test_processes_killed_at_each_step(name, when, tmp_path):
@@ -108,6 +110,7 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
     assert os.listdir(tmp_path) == ["file"]
 
 
+@pytest.mark.posix
 def test_permissions_and_links_stay(tmp_path):
     target, link = tmp_path / "target", tmp_path / "link"
     target.write_bytes(b"old")
@@ -119,6 +122,7 @@ def test_permissions_and_links_stay(tmp_path):
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
 
 
+@pytest.mark.posix
 def test_a_new_file_has_the_permissions_of_any_other_unless_some_are_given(tmp_path):
     write_atomically(tmp_path / "model", [b""])
     (tmp_path / "other").write_bytes(b"")
@@ -146,3 +150,25 @@ def test_where_no_file_can_be(tmp_path):
         write_atomically(tmp_path, [b""])
     with pytest.raises(FileNotFoundError):
         write_atomically(Path(tmp_path) / "nowhere" / "file", [b""])
+
+
+@pytest.mark.parametrize(("seconds", "is_replaced"), [(60.0, True), (0.0, False)])
+def test_readers_on_windows_are_waited_for(tmp_path, monkeypatch, seconds, is_replaced):
+    """A file that is open cannot be replaced there."""
+    path, refusals, replace = tmp_path / "file", [1, 2, 3], os.replace
+    path.write_bytes(b"old")
+
+    def replace_unless_read(source, target):
+        if refusals:
+            raise PermissionError(refusals.pop(), "another process reads it")
+        replace(source, target)
+
+    monkeypatch.setattr(atomic, "READERS_SECONDS", seconds)
+    monkeypatch.setattr(os, "replace", replace_unless_read)
+    if is_replaced:
+        write_atomically(path, [b"new"])
+    else:
+        with pytest.raises(PermissionError):
+            write_atomically(path, [b"new"])
+    assert (path.read_bytes() == b"new") == is_replaced
+    assert os.listdir(tmp_path) == ["file"]

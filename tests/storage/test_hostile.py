@@ -311,6 +311,7 @@ def test_what_is_no_model_is_no_harm(content, tmp_path, monkeypatch):
     assert not (tmp_path / "harmed").exists()
 
 
+@pytest.mark.posix
 def test_files_without_an_end_are_not_read(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", "/dev/zero", tmp_path):

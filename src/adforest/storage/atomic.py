@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import secrets
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
+
+READERS_SECONDS = 2.0 if os.name == "nt" else 0.0  # on Windows a file cannot be replaced while someone reads it
 
 
 def write_atomically(
@@ -54,13 +57,25 @@ def write_atomically(
             written = os.fstat(file.fileno())
         if before_replacing is not None:
             before_replacing()
-        os.replace(beside, target)
+        _replace(beside, target)
     except BaseException:
         with suppress(OSError):  # the first error is the one that is raised
             beside.unlink(missing_ok=True)
         raise
     sync_folder(target.parent)
     return written
+
+
+def _replace(beside: Path, target: Path) -> None:
+    """Rename a file; on Windows, wait until those who read the target have closed it."""
+    end = time.monotonic() + READERS_SECONDS
+    while True:
+        try:
+            return os.replace(beside, target)
+        except PermissionError:
+            if time.monotonic() >= end:
+                raise
+            time.sleep(0.01)
 
 
 def sync_folder(folder: Path) -> None:
