@@ -17,6 +17,7 @@ from nextbatch.page import make_page
 from nextbatch.protocols import PROTOCOLS, arrange, evaluate
 from nextbatch.results import FILE, KEY, append_row, read_rows, write_rows
 from nextbatch.running import Job, Limits, find_undone, run_job
+from nextbatch.streams import RECIPES as RECIPES_FOLDER
 from nextbatch.streams import DataError, cut_batches, digest_table, load_table, read_recipes
 from nextbatch.table import BEGIN, END, make_table
 
@@ -274,6 +275,43 @@ def test_the_page_marks_streams_and_says_where_adforest_is_not_first():
     ]
     assert "hotel* (" not in make_table(rows, RECIPES)
     assert "hotel* (" in make_table(worse, RECIPES)
+
+
+def test_tuned_learners_are_marked_and_rules_are_never_filtered():
+    rows = [row | {"tuned": "of two" if row["learner"] == "rf-all" else ""} for row in read_rows(HERE / "results")]
+    assert "| rf-all (tuned) |" in make_table(rows, RECIPES)
+    assert make_table(rows, RECIPES).count("(tuned)") == 1
+    page = make_page(rows, RECIPES)
+    marked = re.findall(
+        r'<td data-value="([^"]+)"><span[^>]*>[^<]*</span> <span class="dim" title="of two">tuned', page
+    )
+    assert set(marked) == {"rf-all"}
+    for rule in ("no-change", "prior-last", "prior-all"):
+        assert f"| {rule} |" in make_table(rows, RECIPES)
+        assert f'data-family="trivial"><td data-value="{rule}">' in page
+
+
+def test_rules_are_run_whatever_is_asked_for(tmp_path):
+    run = ["run", "--quick", "--streams", "noise", "--learners", "rf-last", "--out", str(tmp_path)]
+    assert cli.main([*run, "--without", "prior-all,no-change"]) == 0
+    assert {row["learner"] for row in read_rows(tmp_path)} >= {"no-change", "prior-last", "prior-all", "rf-last"}
+
+
+def test_hidden_streams_are_run_by_those_who_have_the_folder(tmp_path, monkeypatch):
+    hidden, out = tmp_path / "hidden", tmp_path / "out"
+    hidden.mkdir()
+    load_table(ABRUPT).to_parquet(hidden / "secret.parquet")
+    text = (RECIPES_FOLDER / "abrupt.toml").read_text(encoding="utf-8")
+    (hidden / "secret.toml").write_text(text, encoding="utf-8")
+    run = ["run", "--streams", "secret", "--learners", "", "--max-batches", "4", "--out", str(out)]
+    assert cli.main(run) == 1  # a stream that nobody knows
+    assert cli.main([*run, "--hidden", str(hidden)]) == 0
+    rows = read_rows(out)
+    assert {(row["stream"], row["protocol"], row["status"]) for row in rows} == {("secret", "next-batch", "ok")}
+    assert cli.main(["page", str(out)]) == 1  # not without its recipe
+    monkeypatch.setenv("NEXTBATCH_HIDDEN", str(hidden))
+    assert cli.main(["page", str(out)]) == 0
+    assert "hidden from those who submit" in (out / "index.html").read_text(encoding="utf-8")
 
 
 def test_the_readme_shows_what_the_results_give():
