@@ -18,7 +18,7 @@ from experiments.reporting.markdown import write_markdown
 from experiments.reporting.page import write_report
 from experiments.reporting.results_page import RESULTS_PAGE, PageChapter, update_page
 from experiments.reporting.terminal import print_chapter
-from experiments.running.behaviour import find_adf_methods, fingerprint_behaviour, fingerprint_methods
+from experiments.running.behaviour import fingerprint_methods
 from experiments.running.cost_estimates import estimate_seconds
 from experiments.running.records import write_json, write_rows
 from experiments.running.runner import OnRun, Samples, find_jobs, find_missing, run_jobs
@@ -90,11 +90,9 @@ def is_current(chapter: PageChapter) -> bool:
     """Return whether the methods of a chapter do now what they did when it was measured."""
     if chapter.provenance is None:
         return False
-    methods = find_adf_methods(STUDIES[chapter.study].plan(read_command(chapter.command)))
-    measured = chapter.provenance.behaviour
-    return measured.keys() == methods.keys() and measured == {
-        label: fingerprint_behaviour(method) for label, method in methods.items()
-    }
+    return chapter.provenance.behaviour == fingerprint_methods(
+        STUDIES[chapter.study].plan(read_command(chapter.command))
+    )
 
 
 def describe_commit(checkout: Path) -> str:

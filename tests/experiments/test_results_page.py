@@ -15,10 +15,15 @@ from experiments.reporting.chapter import Chapter, Provenance
 from experiments.reporting.markdown import chapter_as_markdown, read_provenance, write_markdown
 from experiments.reporting.results_page import EARLIER, PageChapter, mark_earlier, read_page, update_page
 from experiments.running import behaviour
-from experiments.running.behaviour import find_adf_methods, fingerprint_behaviour, fingerprint_methods
+from experiments.running.behaviour import (
+    PROBABILITIES,
+    fingerprint_behaviour,
+    fingerprint_methods,
+    fingerprint_probabilities,
+)
 from experiments.running.measures import describe_forests
-from experiments.specs.options import Options
-from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
+from experiments.specs.options import Options, read_command
+from experiments.specs.run_spec import PREQUENTIAL, MethodSpec, RunSpec, StreamSpec
 from experiments.studies.catalogue import STUDIES
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -33,12 +38,14 @@ def check_page_chapter(chapter):
         return
     again = AGAIN.format(chapter.study)
     assert chapter.provenance, f"{chapter.title!r} does not say what it was measured with. {again}"
-    methods = find_adf_methods(STUDIES[chapter.study].plan(Options()))
-    for label, fingerprint in chapter.provenance.behaviour.items():
-        now = fingerprint_behaviour(methods[label]) if label in methods else "not run"
-        assert fingerprint == now, (
+    now = fingerprint_methods(STUDIES[chapter.study].plan(read_command(chapter.command)))
+    measured = chapter.provenance.behaviour
+    assert {label for label in now if label.endswith(PROBABILITIES)} <= measured.keys(), again
+    for label, fingerprint in measured.items():
+        is_now = now.get(label, "not run")
+        assert fingerprint == is_now, (
             f"{chapter.title!r} of docs/results.md was measured when {label} behaved otherwise ({fingerprint}, now "
-            f"{now}). {again}"
+            f"{is_now}). {again}"
         )
 
 
@@ -82,11 +89,12 @@ def test_a_chapter_of_another_behaviour_is_noticed():
 def test_a_chapter_is_left_if_a_method_of_it_has_changed(monkeypatch):
     chapter = next(one for one in PAGE if one.study == "streams")
     measured = chapter.provenance.behaviour
-    monkeypatch.setattr(running, "fingerprint_behaviour", lambda method: measured[method.label])
+    assert {"ADF-R", "ADF-R probabilities"} <= measured.keys()
+    monkeypatch.setattr(running, "fingerprint_methods", lambda runs: measured)
     assert running.is_current(chapter)
     for label in measured:
         changed = measured | {label: "0123456789"}
-        monkeypatch.setattr(running, "fingerprint_behaviour", lambda method, changed=changed: changed[method.label])
+        monkeypatch.setattr(running, "fingerprint_methods", lambda runs, changed=changed: changed)
         assert not running.is_current(chapter)
 
 
@@ -150,6 +158,15 @@ def test_behaviour_covers_verdicts_and_leaves(column, monkeypatch):
     before = fingerprint_behaviour(method)
     monkeypatch.setattr(behaviour, "describe_forests", lambda model: describe_forests(model) | {column: "other"})
     assert fingerprint_behaviour.__wrapped__(method) != before
+
+
+def test_probabilities_have_a_fingerprint_where_they_are_evaluated():
+    method, calibrated = MethodSpec("ADF-R"), MethodSpec.of("ADF-R", tuning='{"calibrates": false}')
+    runs = [RunSpec(StreamSpec("ldpa"), method), RunSpec(StreamSpec("elec2"), method, 0, PREQUENTIAL)]
+    assert set(fingerprint_methods(runs[:1])) == {"ADF-R"}
+    assert set(fingerprint_methods(runs)) == {"ADF-R", "ADF-R probabilities"}
+    assert fingerprint_behaviour(calibrated) == fingerprint_behaviour(method)
+    assert fingerprint_probabilities(calibrated) != fingerprint_probabilities(method)
 
 
 def test_fingerprints_are_of_adf_by_name_and_by_choices_that_are_words():

@@ -9,20 +9,22 @@ import pandas as pd
 import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
 
-from nextbatch import cli, running
+from nextbatch import cli, code, running
 from nextbatch.encoding import Encoder
 from nextbatch.learners import find_learner
 from nextbatch.measures import Scores
 from nextbatch.page import make_page
 from nextbatch.protocols import PROTOCOLS, arrange, evaluate
 from nextbatch.results import FILE, KEY, append_row, read_rows, write_rows
-from nextbatch.running import Job, Limits, run_job
+from nextbatch.running import Job, Limits, find_undone, run_job
+from nextbatch.streams import RECIPES as RECIPES_FOLDER
 from nextbatch.streams import DataError, cut_batches, digest_table, load_table, read_recipes
 from nextbatch.table import BEGIN, END, make_table
 
 HERE = Path(__file__).parents[1]
 RECIPES = read_recipes()
 ABRUPT = RECIPES["abrupt"]
+N_REPEATED = 10  # batches of committed rows that are run again
 
 
 def quick(name="abrupt"):
@@ -148,6 +150,61 @@ def test_adapters_take_categories_gaps_and_empty_columns(name):
     assert evaluate(learner, batches, PROTOCOLS["next-batch"])["n_samples"] == 120
 
 
+def test_code_counts_without_comments_and_docstrings_and_with_what_it_imports(tmp_path):
+    package = tmp_path / "made"
+    (package / "deep").mkdir(parents=True)
+    files = {
+        "__init__.py": "",
+        "start.py": "from made import helper\nfrom made.deep import kernel\n",
+        "helper.py": "A = 1\n",
+        "other.py": "B = 1\n",
+        "deep/__init__.py": "",
+        "deep/kernel.pyx": "c",
+    }
+
+    def digest(changes):
+        for name, text in (files | changes).items():
+            (package / name).write_text(text)
+        code._digest_file.cache_clear()
+        return code.digest_files(code.find_files("made.start", tmp_path))
+
+    before = digest({})
+    assert digest({"helper.py": '"""Docs."""\nA = 1  # one\n', "other.py": "B = 2\n"}) == before
+    assert digest({"helper.py": "A = 2\n"}) != before
+    assert digest({"deep/kernel.pyx": "d"}) != before
+    assert digest({"start.py": files["start.py"] + "import made.other\n"}) != before
+
+
+def test_a_run_is_repeated_if_its_code_its_table_or_its_library_changed(tmp_path, monkeypatch):
+    job = Job(PROTOCOLS["next-batch"], ABRUPT, find_learner("prior-all"), "prior-all", quick=True)
+    append_row(tmp_path, run_job(job, Limits()) | {"machine": "here"})
+    assert find_undone([job], tmp_path) == []
+    assert find_undone([dataclasses.replace(job, seed=1)], tmp_path) != []
+    other = dataclasses.replace(ABRUPT, sha256="0" * 64)
+    assert find_undone([dataclasses.replace(job, recipe=other)], tmp_path) != []
+    slower = dataclasses.replace(job.protocol, budget=0.1)
+    assert find_undone([dataclasses.replace(job, protocol=slower)], tmp_path) != []
+    said = dataclasses.replace(job.protocol, says="In other words.")
+    assert find_undone([dataclasses.replace(job, protocol=said)], tmp_path) == []
+    monkeypatch.setattr(type(job.entry), "version", lambda self: "scikit-learn 99")
+    assert find_undone([job], tmp_path) != []
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("stream", [name for name, one in RECIPES.items() if one.is_generated or one.find()])
+def test_adforest_does_what_its_committed_row_says(stream):
+    entry = find_learner("adforest")
+    if entry.missing():
+        pytest.skip("adforest is not installed")
+    rows = {(row["learner"], row["stream"], row["protocol"], row["seed"]): row for row in read_rows(HERE / "results")}
+    row = rows["adforest", stream, "next-batch", "0"]
+    batches = cut_batches(load_table(RECIPES[stream]), RECIPES[stream], max_batches=N_REPEATED)
+    found = evaluate(entry.make(random_state=0), batches, PROTOCOLS["next-batch"])
+    again = "NEXTBATCH_DATA=folder nextbatch run --learners adforest --out benchmarks/nextbatch/results"
+    for measure in ("accuracy_by_batch", "log_loss_by_batch"):
+        assert found[measure] == row[measure].split()[: N_REPEATED - 1], f"{stream}: a row of other code. Run: {again}"
+
+
 def learner_file(folder, body):
     path = folder / "mine.py"
     path.write_text(
@@ -182,10 +239,10 @@ def test_results_survive_a_round_trip(tmp_path):
 
 
 def test_the_readmes_learner_is_run_resumed_submitted_verified_and_shown(tmp_path, monkeypatch, capsys):
-    code = re.findall(r"```python\n(.*?)```", (HERE / "README.md").read_text(encoding="utf-8"), re.DOTALL)[0]
-    assert len([line for line in code.splitlines() if line.strip()]) <= 20
+    text = re.findall(r"```python\n(.*?)```", (HERE / "README.md").read_text(encoding="utf-8"), re.DOTALL)[0]
+    assert len([line for line in text.splitlines() if line.strip()]) <= 20
     monkeypatch.chdir(tmp_path)
-    Path("mine.py").write_text(code, encoding="utf-8")
+    Path("mine.py").write_text(text, encoding="utf-8")
     run = ["run", "--quick", "--streams", "abrupt,noise", "--learners", "rf-last", "--learner", "mine.py:LastMean"]
     assert cli.main(run) == 0
     assert "10 runs, 0 of them done" in capsys.readouterr().out
@@ -218,6 +275,43 @@ def test_the_page_marks_streams_and_says_where_adforest_is_not_first():
     ]
     assert "hotel* (" not in make_table(rows, RECIPES)
     assert "hotel* (" in make_table(worse, RECIPES)
+
+
+def test_tuned_learners_are_marked_and_rules_are_never_filtered():
+    rows = [row | {"tuned": "of two" if row["learner"] == "rf-all" else ""} for row in read_rows(HERE / "results")]
+    assert "| rf-all (tuned) |" in make_table(rows, RECIPES)
+    assert make_table(rows, RECIPES).count("(tuned)") == 1
+    page = make_page(rows, RECIPES)
+    marked = re.findall(
+        r'<td data-value="([^"]+)"><span[^>]*>[^<]*</span> <span class="dim" title="of two">tuned', page
+    )
+    assert set(marked) == {"rf-all"}
+    for rule in ("no-change", "prior-last", "prior-all"):
+        assert f"| {rule} |" in make_table(rows, RECIPES)
+        assert f'data-family="trivial"><td data-value="{rule}">' in page
+
+
+def test_rules_are_run_whatever_is_asked_for(tmp_path):
+    run = ["run", "--quick", "--streams", "noise", "--learners", "rf-last", "--out", str(tmp_path)]
+    assert cli.main([*run, "--without", "prior-all,no-change"]) == 0
+    assert {row["learner"] for row in read_rows(tmp_path)} >= {"no-change", "prior-last", "prior-all", "rf-last"}
+
+
+def test_hidden_streams_are_run_by_those_who_have_the_folder(tmp_path, monkeypatch):
+    hidden, out = tmp_path / "hidden", tmp_path / "out"
+    hidden.mkdir()
+    load_table(ABRUPT).to_parquet(hidden / "secret.parquet")
+    text = (RECIPES_FOLDER / "abrupt.toml").read_text(encoding="utf-8")
+    (hidden / "secret.toml").write_text(text, encoding="utf-8")
+    run = ["run", "--streams", "secret", "--learners", "", "--max-batches", "4", "--out", str(out)]
+    assert cli.main(run) == 1  # a stream that nobody knows
+    assert cli.main([*run, "--hidden", str(hidden)]) == 0
+    rows = read_rows(out)
+    assert {(row["stream"], row["protocol"], row["status"]) for row in rows} == {("secret", "next-batch", "ok")}
+    assert cli.main(["page", str(out)]) == 1  # not without its recipe
+    monkeypatch.setenv("NEXTBATCH_HIDDEN", str(hidden))
+    assert cli.main(["page", str(out)]) == 0
+    assert "hidden from those who submit" in (out / "index.html").read_text(encoding="utf-8")
 
 
 def test_the_readme_shows_what_the_results_give():

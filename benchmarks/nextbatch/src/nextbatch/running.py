@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 import os
 import signal
@@ -14,12 +13,13 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from nextbatch import encoding, measures, protocols, streams
+from nextbatch.code import digest_files, find_file
 from nextbatch.learners import Entry
 from nextbatch.protocols import Protocol
 from nextbatch.results import KEY, MEMORY, OK, TIMEOUT, Row, append_row, describe_machine, key_of, read_rows
@@ -73,9 +73,9 @@ class Job:
 
     def fingerprint(self) -> str:
         """Return a digest of all that the run depends on: table, batches, protocol, measures, learner, its library."""
-        recipe = self.recipe
-        code = "".join(inspect.getsource(module) for module in (protocols, measures, streams, encoding))
-        said = f"{recipe.sha256} {recipe.batch_size} {recipe.thin} {self.protocol} {code}"
+        recipe, protocol = self.recipe, replace(self.protocol, title="", says="")
+        code = digest_files(map(find_file, (protocols, measures, streams, encoding)))
+        said = f"{recipe.sha256} {recipe.batch_size} {recipe.thin} {protocol} {code}"
         return hashlib.sha256(f"{said}{self.entry.fingerprint()}".encode()).hexdigest()[:16]
 
 
@@ -88,6 +88,17 @@ def size_of(quick: bool, max_batches: int | None) -> str:
     ('full', 'quick', 'first 20 batches')
     """
     return "quick" if quick else f"first {max_batches} batches" if max_batches else "full"
+
+
+def max_batches_of(size: str) -> int | None:
+    """Return how many batches of each stream a row's size says; None for all.
+
+    Examples
+    --------
+    >>> max_batches_of("full"), max_batches_of("first 20 batches")
+    (None, 20)
+    """
+    return int(size.split()[1]) if size.startswith("first ") else None
 
 
 @dataclass

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 import shutil
 import tomllib
 from collections.abc import Callable, Sequence
@@ -12,7 +11,7 @@ from pathlib import Path
 from nextbatch.learners import find_learner
 from nextbatch.protocols import PROTOCOLS
 from nextbatch.results import FILE, OK, read_rows, write_rows
-from nextbatch.running import Job, Limits, run_job
+from nextbatch.running import Job, Limits, max_batches_of, run_job
 from nextbatch.streams import read_recipes
 
 ABOUT, CODE = "submission.toml", "learner.py"
@@ -89,7 +88,6 @@ def verify_submission(folder: Path, streams: Sequence[str] | None = None, say: C
         if row["stream"] not in chosen:
             continue
         recipe = recipes[row["stream"]]
-        limit = re.fullmatch(r"first (\d+) batches", row["size"])
         job = Job(
             PROTOCOLS[row["protocol"]],
             recipe,
@@ -97,7 +95,7 @@ def verify_submission(folder: Path, streams: Sequence[str] | None = None, say: C
             asked,
             int(row["seed"]),
             row["size"] == "quick",
-            max_batches=int(limit[1]) if limit else None,
+            max_batches=max_batches_of(row["size"]),
         )
         found = run_job(job, Limits())
         holds = found.get("predictions_sha256") == row["predictions_sha256"] and row["table_sha256"] == recipe.sha256

@@ -48,14 +48,15 @@ def make_table(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
 
 
 def _line(name: str, boards: dict[str, Board]) -> str:
-    """Return a learner's row; the best mean of a column is bold."""
+    """Return a learner's row; the best mean of a column is bold, and a tuned learner is marked."""
     cells = []
     for board in boards.values():
         means = {line.name: line.means["accuracy"] for line in board.ranked if "accuracy" in line.means}
         text = f"{means[name]:.3f}".lstrip("0") if name in means else ""
         cells.append(f"**{text}**" if name in means and means[name] == max(means.values()) else text)
     line = next(one for one in next(iter(boards.values())).ranked if one.name == name)
-    return f"| {name} | {line.rank:.1f} | {' | '.join(cells)} | {line.means.get('seconds_per_batch', 0):.2g} |"
+    named = f"{name} (tuned)" if line.tuned else name
+    return f"| {named} | {line.rank:.1f} | {' | '.join(cells)} | {line.means.get('seconds_per_batch', 0):.2g} |"
 
 
 def put_between_marks(path: Path, table: str) -> None:

@@ -12,6 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from nextbatch.code import COMPILED, digest_code, digest_files, find_files
 from nextbatch.learners.base import Learner, Selected
 from nextbatch.learners.refits import Refit
 from nextbatch.learners.streaming import Adforest, CapyMOA, River
@@ -63,6 +64,10 @@ class Entry:
         Whether it can be asked sample by sample: a refit for every sample cannot be waited for.
     is_costly : bool
         Left out of the side protocols, which are there to compare, not to wait.
+    code : str
+        Of a learner that is no part of the package.
+    start : str
+        The library's module that counts, with what it imports, where the library is a checkout; by default all of it.
     """
 
     name: str
@@ -74,6 +79,7 @@ class Entry:
     per_record: bool = True
     is_costly: bool = False
     code: str = ""
+    start: str = ""
 
     def missing(self) -> str:
         """Return what is not installed, or an empty text."""
@@ -81,8 +87,8 @@ class Entry:
 
     def fingerprint(self) -> str:
         """Return a digest of the learner's code and of the library's version."""
-        said = self.code or f"{self.name} {inspect.getsource(inspect.getmodule(self._maker()) or inspect)}"
-        return hashlib.sha256(f"{said}{self.version()}".encode()).hexdigest()[:16]
+        said = digest_code(self.code or inspect.getsource(inspect.getmodule(self._maker()) or inspect))
+        return hashlib.sha256(f"{self.name} {said} {self.version()}".encode()).hexdigest()[:16]
 
     def _maker(self) -> Any:
         """Return the class behind `make`."""
@@ -98,7 +104,7 @@ class Entry:
                 found = importlib.metadata.distribution(package)
             except importlib.metadata.PackageNotFoundError:
                 continue
-            code = f" ({_digest_source(self.module)})" if _is_editable(found) else ""
+            code = f" ({_digest_source(self.start or self.module)})" if _is_editable(found) else ""
             return f"{package} {found.version}{code}"
         return self.module
 
@@ -110,11 +116,11 @@ def _is_editable(package: importlib.metadata.Distribution) -> bool:
 
 @cache
 def _digest_source(module: str) -> str:
-    """Return a digest of a package's source files."""
-    spec = importlib.util.find_spec(module)
+    """Return a digest of a package, or of one of its modules and what that imports of the package."""
+    spec = importlib.util.find_spec(module.partition(".")[0])
     folder = Path((spec and spec.origin) or __file__).parent
-    files = sorted(path for path in folder.rglob("*.py*") if path.suffix in (".py", ".pyx"))
-    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:10]
+    files = find_files(module, folder.parent)
+    return digest_files(files or {path for path in folder.rglob("*") if path.suffix in (".py", *COMPILED)})[:10]
 
 
 def _refit(library: str, window: str, *, is_costly: bool = False) -> Entry:
@@ -180,7 +186,14 @@ BUILT_IN = (
     ),
     Entry("capymoa-arf", "MOA AdaptiveRandomForest (CapyMOA)", "stream", partial(CapyMOA, "arf"), "capymoa"),
     Entry("capymoa-hat", "MOA HoeffdingAdaptiveTree (CapyMOA)", "stream", partial(CapyMOA, "hat"), "capymoa"),
-    Entry("adforest", "adforest AdaptiveDecisionForestClassifier", "stream", Adforest, "adforest"),
+    Entry(
+        "adforest",
+        "adforest AdaptiveDecisionForestClassifier",
+        "stream",
+        Adforest,
+        "adforest",
+        start="adforest.adaptive",
+    ),
 )
 
 
