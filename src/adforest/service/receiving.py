@@ -25,7 +25,7 @@ SECONDS = 60.0  # within which a body must have come
 
 
 class BoundedBodies:
-    """An application whose requests under way have so many bytes of bodies together; more are told to come again.
+    """An application that limits the bytes of bodies of all requests under way; requests beyond that get status 429.
 
     Parameters
     ----------

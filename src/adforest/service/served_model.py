@@ -224,7 +224,7 @@ class ServedModel:
         return (note.fileno(),)
 
     def _write(self) -> None:
-        """Write what comes, many requests at once; where that cannot go on the process must end."""
+        """Write queued requests, many at once; end the process if that fails."""
         group: list[tuple[Any, Future[Any]]] = []
         try:
             while not (self._is_over and self._queue.empty()):
