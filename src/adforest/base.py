@@ -343,9 +343,9 @@ class BatchClassifier(FittedAttributes[StateT], ClassifierMixin, BaseEstimator):
         self._check_fixed(before.fixed)
         if not before.has_samples:
             raise MissingSamplesError(
-                f"this {name} was saved with samples=False: it answers, but cannot learn more batches, since the "
+                f"this {name} was saved with samples=False: it predicts, but cannot learn more batches, since the "
                 "samples that trees are grown from are not in the file. Load a file saved with samples=True, or "
-                "start anew with fit()."
+                "start a new model with fit()."
             )
         return BatchRules(before.n_batches + 1, before.encoder, listed, name, encoding)
 
@@ -356,7 +356,7 @@ class BatchClassifier(FittedAttributes[StateT], ClassifierMixin, BaseEstimator):
             if now is not before and not _is_equal(now, before):
                 raise ParameterError(
                     f"{name} of {type(self).__name__} was {before!r} when the model learnt its first batch and is "
-                    f"{now!r} now, but it cannot change between batches. Set it back, or start anew with fit()."
+                    f"{now!r} now, but it cannot change between batches. Set it back, or start a new model with fit()."
                 )
 
     def _check_values(self, encoder: TableEncoder, matrix: Float64Array, source: str) -> None:

@@ -265,9 +265,9 @@ def test_wrong_values_are_refused_before_the_first_batch(arguments, message):
 
 @pytest.mark.parametrize("wrong", [2.5, "40", None, True])
 def test_counts_must_be_whole_numbers(wrong):
-    with pytest.raises(TypeError, match=f"n_batches .* is {wrong!r}; expected a whole number of 4 or more"):
+    with pytest.raises(TypeError, match=f"n_batches .* is {wrong!r}; expected an integer of 4 or more"):
         simulate_drift(n_batches=wrong)
-    with pytest.raises(TypeError, match=f"batch_size is {wrong!r}; expected a whole number of 1 or more"):
+    with pytest.raises(TypeError, match=f"batch_size is {wrong!r}; expected an integer of 1 or more"):
         simulate_drift(batch_size=wrong)
 
 

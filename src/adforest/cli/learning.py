@@ -266,7 +266,7 @@ class Learner:
         if not path.exists() or path.suffix.lower() not in TEXT_SUFFIXES:
             raise ValueError(
                 f"{grown}; expected that of text files alone (.csv, .jsonl, not compressed), of which the rest can be "
-                "told from the beginning. Write the rest to a file of its own."
+                "separated from the beginning. Write the rest to a file of its own."
             )
         if not ends_a_line(path, n_bytes):
             raise ValueError(

@@ -209,7 +209,7 @@ def _write_title(figure: Figure, run: DemoRun) -> None:
     figure.text(
         0.1,
         0.925,
-        f"{settings.n_samples:,} made-up houses in 34 batches, classes as in the paper's stream; A and B are the two "
+        f"{settings.n_samples:,} simulated houses in 34 batches, classes as in the paper's stream; A and B are the two "
         f"halves of the classes. One thread, one run, seed {settings.seed}.",
         fontsize=10,
         color=FAINT,

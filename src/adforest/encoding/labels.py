@@ -211,7 +211,7 @@ def _read_labels(y: Any, source: str) -> NDArray[Any]:
         _check_whole(labels, source)
     elif labels.dtype.kind not in "iubUO":
         raise InputError(
-            f"Unknown label type: {labels.dtype}. {source} must be text, whole numbers or booleans. Convert them to "
+            f"Unknown label type: {labels.dtype}. {source} must be text, integers or booleans. Convert them to "
             "one of these."
         )
     return labels
@@ -240,7 +240,7 @@ def _read_objects(labels: NDArray[np.object_], source: str) -> NDArray[Any]:
     if numbers.dtype.kind not in "iubf" or numbers.ndim != 1:
         raise InputError(
             f"Unknown label type: unknown. {source} hold values of type {type(labels[0]).__name__}; expected text, "
-            "whole numbers or booleans. Convert them to one of these."
+            "integers or booleans. Convert them to one of these."
         )
     return numbers
 
@@ -306,7 +306,7 @@ def _check_whole(labels: NDArray[Any], source: str) -> None:
     if missing.any():
         raise _missing_labels(int(missing.sum()), source)
     if np.isinf(labels).any():
-        raise InputError(f"Input y contains infinity: {source} must be whole numbers or text. Drop those samples.")
+        raise InputError(f"Input y contains infinity: {source} must be integers or text. Drop those samples.")
     too_large = np.abs(labels) >= 2 ** (np.finfo(labels.dtype).nmant + 1)
     if too_large.any():
         raise _not_exact(int(labels[too_large][0]), str(labels.dtype), source)
@@ -314,7 +314,7 @@ def _check_whole(labels: NDArray[Any], source: str) -> None:
     if broken.any():
         raise InputError(
             f"Unknown label type: continuous. {source} hold numbers such as {labels[broken][0]}; a classifier expects "
-            "classes. Convert them to text or whole numbers if they are classes, or cut them into intervals."
+            "classes. Convert them to text or integers if they are classes, or cut them into intervals."
         )
 
 

@@ -331,7 +331,7 @@ class Explanation:
         try:
             place = index(sample)
         except TypeError:
-            raise TypeError(f"sample is {sample!r}; expected the position of a sample, a whole number") from None
+            raise TypeError(f"sample is {sample!r}; expected the index of a sample, an integer") from None
         if not -len(self) <= place < len(self):
             there = f"0 to {len(self) - 1}" if len(self) else "none"
             raise IndexError(f"sample is {place}, but the samples explained are {there}. Choose one of them.")

@@ -82,7 +82,7 @@ class WaitingSamples:
                 return
         except TypeError:  # it cannot be hashed
             kind = type(y).__name__
-            raise TypeError(f"the label is a {kind}; expected text, a whole number or a boolean.") from None
+            raise TypeError(f"the label is a {kind}; expected text, an integer or a boolean.") from None
         values, source = distinct_labels([y], dicts.SOURCE)[0], dicts.SOURCE
         self._classes = LabelTable.of(values) if self._classes is None else self._classes.with_values(values, source)
         self._seen.add((type(y), y))

@@ -71,7 +71,7 @@ class Conditions:
         return f"odds of {write_value(class_value)} by {write_column(encoder.feature_names, position)}"
 
     def _lacks_values(self, feature: int) -> bool:
-        """Return whether a sample at hand has no value in a column."""
+        """Return whether one of the samples has no value in a column."""
         return len(self._values(feature)) - 2 < len(self._samples)
 
     def _by_categories(self, first: float, feature: int, missing_left: bool) -> tuple[str, str] | None:

@@ -112,7 +112,7 @@ def vote(state: VotingState, samples: Samples, n_classes: int) -> Float64Array:
         failed |= errors
         for i, error in errors.items():
             name = state.members[i].name
-            warn_caller(f"{name} could not answer and is left out of these answers: {_told(error)}", MemberWarning)
+            warn_caller(f"{name} could not predict and is left out of these predictions: {_told(error)}", MemberWarning)
     raise next(iter(failed.values()))
 
 
@@ -172,7 +172,7 @@ def _judge(
     for i in answers:
         members[i] = replace(members[i], is_judged=True, left_out=None)
     for i, error in errors.items():
-        left_out = LeftOut(ANSWER, f"could not answer batch {batch.number}: {_told(error)}")
+        left_out = LeftOut(ANSWER, f"could not predict batch {batch.number}: {_told(error)}")
         members[i] = replace(members[i], left_out=left_out)
     return replace(state, members=tuple(members), weights=weights), scores
 
@@ -208,7 +208,7 @@ def _learn_members(
             break
     else:
         reasons = "; ".join(f"{member.name} {member.left_out.reason}" for member in members if member.left_out)
-        raise ValueError(f"no member of NextBatchVotingClassifier can answer after batch {batch.number}: {reasons}")
+        raise ValueError(f"no member of NextBatchVotingClassifier can predict after batch {batch.number}: {reasons}")
     action |= {member.name: "left out" for member in members if member.left_out}
     return replace(state, members=tuple(map(_warned_of, members))), action
 

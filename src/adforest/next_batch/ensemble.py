@@ -184,7 +184,7 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
         if names != list(templates):
             raise ValueError(
                 f"the members of {type(self).__name__} were {', '.join(names)} when it learnt its first batch and are "
-                f"{', '.join(templates)} now. Set them back, or start anew with fit()."
+                f"{', '.join(templates)} now. Set them back, or start a new model with fit()."
             )
         return learn_batch(before, encoded, templates, RefitRules(self.refit_samples, self.refit_after))
 

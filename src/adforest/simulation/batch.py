@@ -55,7 +55,7 @@ class Batch:
 def check_count(name: str, value: object, least: int = 1) -> None:
     """Raise an error unless the value is an integer and large enough."""
     if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"{name} is {value!r}; expected a whole number of {least} or more.")
+        raise TypeError(f"{name} is {value!r}; expected an integer of {least} or more.")
     if value < least:
         raise ValueError(f"{name} is {value}; expected {least} or more.")
 

@@ -105,7 +105,7 @@ def _check_version(about: dict[str, Any]) -> None:
     """Raise if a file was written by a later version."""
     schema, library = about.get("schema"), about.get("library")
     if type(schema) is not int or type(library) is not str or schema < 1:
-        raise ModelFileError(f"its schema is {schema!r}, expected a whole number from 1 to {SCHEMA}")
+        raise ModelFileError(f"its schema is {schema!r}, expected an integer from 1 to {SCHEMA}")
     if schema > SCHEMA:
         raise ModelFileError(
             f"its schema is {schema}, written by adforest {library[:40]}; this version reads schemas up to {SCHEMA}. "

@@ -221,7 +221,7 @@ def _read_numbers(part: PartReader) -> AnyArray:
         return values
     if is_flat and values.dtype.kind == "f" and np.isfinite(values).all() and (values == np.floor(values)).all():
         return values
-    raise ModelFileError(f"{part.where('values')} are no whole numbers or booleans")
+    raise ModelFileError(f"{part.where('values')} are no integers or booleans")
 
 
 def _read_texts(part: PartReader, kind: str) -> AnyArray:

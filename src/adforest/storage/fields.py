@@ -236,7 +236,7 @@ class Whole:
             return self.absent
         value = part.value(self.name)
         if type(value) is not int or _is_outside(value, self.low, self.below, sizes):
-            raise part.wrong(self.name, value, f"a whole number, {_range(self.low, self.below, sizes)}")
+            raise part.wrong(self.name, value, f"an integer, {_range(self.low, self.below, sizes)}")
         return value
 
 

@@ -58,7 +58,7 @@ def read_origins(document: PartReader) -> Origins:
     position = POSITION.read(part, {})
     counts = part.items("rule_counts") if "rule_counts" in part else []
     if not all(map(_is_rule_count, counts)):
-        raise part.wrong("rule_counts", counts, "pairs of a rule and an object of whole numbers")
+        raise part.wrong("rule_counts", counts, "pairs of a rule and an object of integers")
     alerts = part.items("alerts") if "alerts" in part else []
     if not _are_alerts(alerts):
         raise part.wrong("alerts", alerts, "a list of JSON objects with an id and a message")

@@ -193,7 +193,7 @@ def _read_memory(part: PartReader, sizes: Sizes, n_codes: Int32Array) -> Memory:
     if not is_known or not memory.seen_by_class[memory.y].all():
         raise ModelFileError("memory holds classes of which it has seen none")
     if (np.diff(memory.serial) <= 0).any() or (np.diff(memory.batch) < 0).any():
-        raise ModelFileError("the records in memory are not in the order in which they came")
+        raise ModelFileError("the records in memory are not in the order in which they arrived")
     return memory
 
 
@@ -204,7 +204,7 @@ def _read_pending(part: PartReader, sizes: Sizes, n_codes: Int32Array) -> Sample
     part.finish()
     check_codes(pending.X, n_codes, "pending.X")
     if not len(pending) or sizes["n_pending_features"] > sizes["n_columns"]:
-        raise ModelFileError("what waits are no records")
+        raise ModelFileError("the pending samples are no samples")
     return pending
 
 
@@ -318,6 +318,6 @@ def _read_recency(part: PartReader, sizes: Sizes, permanent: Forest) -> tuple[An
     """Return the recency by tree of the permanent forest and node; of all trees or none."""
     found = Array("recency", np.float32, ("n_near",), low=0, below=1.001).read(part, own := dict(sizes))
     if own["n_near"] not in (0, permanent.n_nodes):
-        raise ModelFileError("nearness is not that of the permanent forest's nodes")
+        raise ModelFileError("the recency is not that of the permanent forest's nodes")
     ends = np.cumsum([len(tree.nodes) for tree in permanent.trees]) if own["n_near"] else ()
     return tuple(found[end - len(tree.nodes) : end].copy() for tree, end in zip(permanent.trees, ends, strict=False))

@@ -249,7 +249,7 @@ def _read_columns(part: PartReader, sizes: Sizes, n_codes: Int32Array) -> Column
     if len(counts) > MAX_COLUMN_BLOCKS or not is_even:
         raise ModelFileError(f"{part.where('over_time.batches')} are no blocks of equally many batches")
     if len(sketches.early) and (len(steps) or not len(counts)):
-        raise ModelFileError(f"{part.where('early')} are records that wait for bounds that are there")
+        raise ModelFileError(f"{part.where('early')} are samples without bounds, although there are bounds")
     return sketches
 
 

@@ -112,7 +112,7 @@ def _rule(table: TomlTable) -> Rule:
     if KINDS[when].find is None:
         table.finish()
         return Rule(when, limit)
-    batches = table.take("batches", int, "a whole number", 1)
+    batches = table.take("batches", int, "an integer", 1)
     if batches < 1:
         raise table.wrong(f"batches is {batches}; expected 1 or more")
     repeat = table.take("repeat", bool, "true or false", False)

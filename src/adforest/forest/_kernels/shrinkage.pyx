@@ -107,7 +107,7 @@ cdef struct Table:
     int32_t* row_of     # by node, -1 for those not written yet
     double* rows
     double* kept        # by row of an inner node: how much is kept of the steps below it
-    double* above       # by depth: what the nodes of the path at hand add to the answers below them
+    double* above       # by depth: what the nodes of the path add to the predictions below them
 
 
 cdef bint open_table(Table* table, Py_ssize_t n_nodes, Py_ssize_t n_rows, Py_ssize_t depth,

@@ -38,7 +38,7 @@ cdef struct Bound:
 
 
 cdef struct Group:
-    # The tree of the group at hand; children are numbered within it.
+    # The tree of a group; children are numbered within it.
     Node* nodes
     Leaf* leaves                # by node
     Py_ssize_t n

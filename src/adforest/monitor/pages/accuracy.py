@@ -165,7 +165,7 @@ def _expected(expected: ExpectedAccuracy, course: Course) -> Markup:
         label=f"Accuracy expected from the confidence of the vote, and measured accuracy. {note}",
         y_ticks=plot.y.percent_ticks(4),
         note=note,
-        key=[("line expected", "expected before labels came"), ("line vote", "measured")],
+        key=[("line expected", "expected before labels were known"), ("line vote", "measured")],
         columns={
             "expected": map(words.percent, course.expected),
             "accuracy": map(words.percent, true),

@@ -66,7 +66,7 @@ def _by_class(events: Iterable[EventView]) -> dict[str, list[EventView]]:
 def _row(one: ClassView, events: list[EventView], view: ModelView, most_kept: int) -> list[Child]:
     """Return the cells of a class."""
     status = tag("span", STATUS[one.status], class_=f"chip {one.status}")
-    returns = f", came back {words.count(one.n_returns, 'time')}" if one.n_returns else ""
+    returns = f", returned {words.count(one.n_returns, 'time')}" if one.n_returns else ""
     kept = bar(one.n_in_memory, most_kept, f"{one.n_in_memory:,} · {words.size(one.bytes_in_memory)}")
     return [
         tag("span", words.shortened(one.value, 40), title=one.value if len(one.value) > 40 else None),
