@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 from adforest.classifier import FOREST_RULES, BaseADFClassifier
 from adforest.parameters import (
     NONE,
-    SHARE,
+    FRACTION,
     BaseForest,
     ColumnChanges,
     MaxFeatures,
@@ -134,8 +134,8 @@ class PaperADFClassifier(BaseADFClassifier):
 
     _rules: ClassVar[Rules] = FOREST_RULES | {
         "reading": (one_of(Reading),),
-        "repair_threshold": (SHARE,),
-        "error_tolerance": (SHARE,),
+        "repair_threshold": (FRACTION,),
+        "error_tolerance": (FRACTION,),
         "memory_size": (OneOf("reading"), Whole(0), NONE),
         "perturbation": (one_of(Perturbation),),
         "tree_repair": (one_of(TreeRepair),),

@@ -160,7 +160,7 @@ TIME_SPAN = Kind(
 WEIGHTS_BY_CLASS = Kind("a dict of class values to weights above 0", _are_weights)
 NONE = OneOf(None)
 AT_LEAST_ONE = Whole(1, 2**31 - 1)  # what kernels count by
-SHARE = Amount(0, 1)
+FRACTION = Amount(0, 1)
 COMMON: Rules = {  # parameters that several classifiers have
     "n_estimators": (AT_LEAST_ONE,),
     "window": (AT_LEAST_ONE, NONE),

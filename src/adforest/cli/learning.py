@@ -360,22 +360,22 @@ class Learner:
         """Raise if a batch lacks or adds columns and may not; the error names the file."""
         if self.is_new or self.model.column_changes == "allow":
             return
-        learnt, came = learnt_columns(self.model), batch.X.column_names
-        known, there = set(learnt), set(came)
-        lacks, adds = [name for name in learnt if name not in there], [name for name in came if name not in known]
+        learnt, given = learnt_columns(self.model), batch.X.column_names
+        known, there = set(learnt), set(given)
+        lacks, adds = [name for name in learnt if name not in there], [name for name in given if name not in known]
         if not lacks and not adds:
             return
         parts = [
             f"{what} {', '.join(map(repr, names[:5]))}" for what, names in (("lacks", lacks), ("adds", adds)) if names
         ]
         advice = "Rename the columns" if lacks and adds else "Add the column" if lacks else "Leave it out with --drop"
-        header = self._header_place(batch.files[0])
+        header = self._header_position(batch.files[0])
         raise ValueError(
             f"{header} {' and '.join(parts)}; expected the {len(learnt)} columns that '{self.path}' learnt. "
             f"{advice}, or set --column-changes allow."
         )
 
-    def _header_place(self, path: Path) -> str:
+    def _header_position(self, path: Path) -> str:
         """Return the location of the column names of a file, for errors."""
         from adforest.reading.files import open_sources
 

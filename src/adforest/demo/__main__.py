@@ -84,7 +84,7 @@ def _run_with_bar(settings: DemoSettings) -> DemoRun:
     columns += [TimeRemainingColumn(), TextColumn("left")]
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task("34 batches, 4 methods", total=1.0)
-        return run_demo(settings, lambda share: progress.update(task, completed=share))
+        return run_demo(settings, lambda fraction: progress.update(task, completed=fraction))
 
 
 if __name__ == "__main__":

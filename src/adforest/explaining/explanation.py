@@ -240,7 +240,7 @@ class Explanation:
             born = answers.batches[sample][answers.leaf_classes[sample] >= 0]
             for batch in born.tolist():
                 total[batch] = total.get(batch, 0.0) + float(answers.weights[sample]) / len(born)
-        return {batch: share for batch, share in sorted(total.items()) if share > 0}
+        return {batch: weight for batch, weight in sorted(total.items()) if weight > 0}
 
     def text(self, sample: int = 0, class_value: Any = None, max_features: int | None = 10) -> str:
         """Return the explanation of a sample's probability of a class as text.
@@ -258,14 +258,14 @@ class Explanation:
         -------
         str
         """
-        told = self.summary(sample, class_value, max_features)
-        lines = [(BIAS, f"{told.bias:.3f}")]
-        lines += [(name, f"{round(added, 3) + 0.0:+.3f}") for name, added in zip(told.names, told.added, strict=True)]
+        found = self.summary(sample, class_value, max_features)
+        lines = [(BIAS, f"{found.bias:.3f}")]
+        lines += [(name, f"{round(added, 3) + 0.0:+.3f}") for name, added in zip(found.names, found.added, strict=True)]
         width = max(len(name) for name, _ in lines)
         head = [
-            f"sample {self._checked(sample)}: {told.class_name} {told.probability:.3f}",
-            f"  forests by weight: {told.forests}",
-            f"  batches that made the leaves: {told.batches}",
+            f"sample {self._checked(sample)}: {found.class_name} {found.probability:.3f}",
+            f"  forests by weight: {found.forests}",
+            f"  batches that made the leaves: {found.batches}",
         ]
         return "\n".join([*head, *(f"  {name:<{width}}  {number}" for name, number in lines)])
 
@@ -316,8 +316,8 @@ class Explanation:
         """Return the batches with the largest fractions of the vote as text, in order."""
         by_batch = self.batches(sample)
         largest = sorted(sorted(by_batch, key=lambda batch: -by_batch[batch])[:SHOWN_BATCHES])
-        told = ", ".join(f"{batch} ({by_batch[batch]:.0%})" for batch in largest)
-        return told + (", ..." if len(by_batch) > len(largest) else "")
+        text = ", ".join(f"{batch} ({by_batch[batch]:.0%})" for batch in largest)
+        return text + (", ..." if len(by_batch) > len(largest) else "")
 
     def _value(self, position: int, value: float) -> Any:
         """Return the value that a number of the matrix encodes."""
@@ -329,13 +329,13 @@ class Explanation:
     def _checked(self, sample: int) -> int:
         """Return the index of a sample from the start, or raise an error that gives the range."""
         try:
-            place = index(sample)
+            position = index(sample)
         except TypeError:
             raise TypeError(f"sample is {sample!r}; expected the index of a sample, an integer") from None
-        if not -len(self) <= place < len(self):
+        if not -len(self) <= position < len(self):
             there = f"0 to {len(self) - 1}" if len(self) else "none"
-            raise IndexError(f"sample is {place}, but the samples explained are {there}. Choose one of them.")
-        return place % len(self)
+            raise IndexError(f"sample is {position}, but the samples explained are {there}. Choose one of them.")
+        return position % len(self)
 
 
 def _counted(n: int, word: str) -> str:

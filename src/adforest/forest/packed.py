@@ -145,7 +145,7 @@ class PackedRows:
             more_rows(before.singles, more),
             more_rows(before.doubles, more),
         )
-        pack(X, types, after._places(), after.words[n:], after.singles[n:], after.doubles[n:])
+        pack(X, types, after._index_in_type(), after.words[n:], after.singles[n:], after.doubles[n:])
         return after
 
     def taken(self, kept: Int64Array) -> Self:
@@ -156,9 +156,9 @@ class PackedRows:
         """Return the rows in order; not to be written to."""
         if self.doubles.shape[1] == len(self.types):
             return self.doubles
-        return unpack(self.types, self._places(), self.words, self.singles, self.doubles)
+        return unpack(self.types, self._index_in_type(), self.words, self.singles, self.doubles)
 
-    def _places(self) -> Int32Array:
+    def _index_in_type(self) -> Int32Array:
         """Return the index of each column among those of its type."""
         indices = np.empty(len(self.types), dtype=np.int32)
         for one in range(len(WIDTHS)):

@@ -82,7 +82,7 @@ def _with_model_of(model: AdaptiveDecisionForestClassifier, other: Other) -> Oth
     return other
 
 
-def count_correct(model: Snapshot, X: Any, y: Any, weight: Any, place: int) -> tuple[int, int]:
+def count_correct(model: Snapshot, X: Any, y: Any, weight: Any, number: int) -> tuple[int, int]:
     """Return the weighted number of correct predictions for the samples of a partition, and their total weight.
 
     Both are exact sums, so that scores do not depend on partitions. Labels of another kind than those learnt are an
@@ -90,7 +90,7 @@ def count_correct(model: Snapshot, X: Any, y: Any, weight: Any, place: int) -> t
     """
     if not len(y):
         return 0, 0
-    source = source_of(None, place)
+    source = source_of(None, number)
     classes, codes = distinct_labels(y, source)
     get_fitted(model).labels.with_values(classes, source)
     right = model.predict(X) == classes[codes]

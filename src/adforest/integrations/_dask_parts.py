@@ -67,7 +67,7 @@ def together(method: str, X: Any, model: Any, classes: AnyArray) -> Any:
     """Return the predictions for all partitions, lazily, as a collection of the same kind."""
     task, token = dask.delayed(predict_part, pure=False, traverse=False), f"adforest.{method}-{uuid4().hex}"
     parts = enumerate(partitions(X))
-    found = [task(method, model, part, dask_key_name=(token, place)) for place, part in parts]
+    found = [task(method, model, part, dask_key_name=(token, index)) for index, part in parts]
     empty = _empty_predictions(method, classes)
     if isinstance(X, (list, tuple)):
         return found

@@ -97,8 +97,8 @@ def splits_of(tree: Tree) -> Splits:
     threshold, left, split = (tree.nodes[field][nodes] for field in ("threshold", "left", "split"))
     by_categories, missing_left = split & CATEGORICAL != 0, split & MISSING_LEFT != 0
     members = {
-        int(nodes[place]): _members(tree, int(threshold[place]), bool(missing_left[place]))
-        for place in np.flatnonzero(by_categories)
+        int(nodes[index]): _members(tree, int(threshold[index]), bool(missing_left[index]))
+        for index in np.flatnonzero(by_categories)
     }
     return Splits(nodes, split >> 2, threshold, by_categories, missing_left, members, left)
 

@@ -210,7 +210,7 @@ class DaskAdaptiveDecisionForestClassifier(ClusterClassifier):
         """
         if not are_delayed(X):
             return float(super().score(X, y, sample_weight))
-        parts = [(*part, place) for place, part in enumerate(in_parts(X, y, sample_weight))]
+        parts = [(*part, index) for index, part in enumerate(in_parts(X, y, sample_weight))]
         return accuracy(Cluster(self._cluster_client()).each("score", count_correct, self._sent_model, parts))
 
     @classmethod

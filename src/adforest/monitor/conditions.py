@@ -101,9 +101,9 @@ class Conditions:
     def _separating(self, threshold: float, feature: int) -> str:
         """Write a threshold so that it still separates samples, and differs from the tree's other ones."""
         values, others = self._values(feature), self._thresholds(feature)
-        place, rank = np.searchsorted(values, threshold, side="right"), np.searchsorted(others, threshold)
-        low = max(values[place - 1], (others[rank - 1] + threshold) / 2)
-        high = min(values[place], (threshold + others[rank + 1]) / 2)
+        position, rank = np.searchsorted(values, threshold, side="right"), np.searchsorted(others, threshold)
+        low = max(values[position - 1], (others[rank - 1] + threshold) / 2)
+        high = min(values[position], (threshold + others[rank + 1]) / 2)
         return write_number(threshold, low, high)
 
     def _sorted_values(self, feature: int) -> Float64Array:

@@ -164,7 +164,7 @@ class HistoryDisplay:
         means = {name: float(np.nanmean(values)) for name, values in found.items()}
         label_ends(
             self.ax_,
-            {name: (float(numbers[-1]), float(found[name][place])) for name, place in known.items()},
+            {name: (float(numbers[-1]), float(found[name][row])) for name, row in known.items()},
             {name: f"{name}  mean {mean:.3f}" for name, mean in means.items()},
             COLOURS,
             means,
@@ -182,9 +182,9 @@ class HistoryDisplay:
         """Fill the panel with each forest's weight in the vote."""
         edges, low = np.append(numbers - 0.5, numbers[-1] + 0.5), np.zeros(len(numbers) + 1)
         for name, colour in FORESTS.items():
-            share = np.array([report.votes.get(name, 0.0) for report in self.reports])
-            high = low + np.append(share, share[-1])
-            if share.any():
+            weight = np.array([report.votes.get(name, 0.0) for report in self.reports])
+            high = low + np.append(weight, weight[-1])
+            if weight.any():
                 ax.fill_between(edges, low, high, step="post", color=colour, linewidth=0, label=name)
             low = high
         ax.set_ylim(0, 1)
@@ -197,9 +197,9 @@ class HistoryDisplay:
         from matplotlib.ticker import MaxNLocator
 
         width = 0.75 * self._room(ax)[0] / n_batches  # inches per batch; a quarter is for labels
-        for place, (scenario, group) in enumerate(groupby(self.reports, key=lambda report: report.scenario)):
+        for index, (scenario, group) in enumerate(groupby(self.reports, key=lambda report: report.scenario)):
             run = [report.batch for report in group]
-            ax.barh(2, len(run), 0.8, left=run[0] - 0.5, color=GRID if place % 2 else BAND, linewidth=0)
+            ax.barh(2, len(run), 0.8, left=run[0] - 0.5, color=GRID if index % 2 else BAND, linewidth=0)
             if len(run) * width > len(scenario) * CHARACTER:
                 middle = (run[0] + run[-1]) / 2
                 ax.text(middle, 2, scenario, ha="center", va="center_baseline", fontsize=8, color=INK)
@@ -231,10 +231,10 @@ def _panels(ax: Axes | None) -> AnyArray:
     else:
         figure = ax.figure  # type: ignore[assignment]
         ax.set_axis_off()
-        place = ax.get_subplotspec()
-        if place is None:
+        cell = ax.get_subplotspec()
+        if cell is None:
             raise ValueError("ax is not part of a grid; expected one of plt.subplots(), or None for a new figure")
-        grid = GridSpecFromSubplotSpec(3, 1, subplot_spec=place, height_ratios=HEIGHTS, hspace=0.1)
+        grid = GridSpecFromSubplotSpec(3, 1, subplot_spec=cell, height_ratios=HEIGHTS, hspace=0.1)
     panels = np.empty(3, dtype=object)
     panels[:] = [figure.add_subplot(grid[row]) for row in range(3)]
     return panels

@@ -219,14 +219,14 @@ def _walk(tree: Tree, n_below: Int64Array, root: int) -> Iterator[tuple[int, int
     A stack of our own, since trees may be deeper than Python's.
     """
     left, split = tree.nodes["left"].tolist(), tree.nodes["split"].tolist()
-    stack, place = [(root, -1, False)], 0
+    stack, index = [(root, -1, False)], 0
     while stack:
         number, parent, is_left = stack.pop()
         yield number, parent, is_left
         if split[number] >= 0 and not n_below[number]:
             child = left[number]
-            stack += [(child + 1, place, False), (child, place, True)]
-        place += 1
+            stack += [(child + 1, index, False), (child, index, True)]
+        index += 1
 
 
 class _Counts:
@@ -245,8 +245,8 @@ class _Counts:
 
     def of(self, node: int) -> tuple[tuple[str, float], ...]:
         """Return names and weights of a node's classes."""
-        held = slice(*self._start[node : node + 2])
-        pairs = zip(self._class[held], self._weight[held].tolist(), strict=True)
+        rows = slice(*self._start[node : node + 2])
+        pairs = zip(self._class[rows], self._weight[rows].tolist(), strict=True)
         return tuple((write_value(self._names[klass]), weight) for klass, weight in pairs)
 
     def first_of(self, node: int) -> int:
@@ -259,7 +259,7 @@ def _colour_of_class(code: int) -> str:
     """Return a class's colour by order of arrival; colours return paler when there are more classes than colours."""
     if code < 0:
         return NOBODY
-    rounds, place = divmod(code, len(COLOURS))
+    rounds, index = divmod(code, len(COLOURS))
     white = 1 - (1 - PALER) / (1 + rounds)
-    channels = bytes.fromhex(COLOURS[place])
+    channels = bytes.fromhex(COLOURS[index])
     return "#" + bytes(round(255 * white + channel * (1 - white)) for channel in channels).hex().upper()

@@ -112,7 +112,7 @@ def vote(state: VotingState, samples: Samples, n_classes: int) -> Float64Array:
         failed |= errors
         for i, error in errors.items():
             name = state.members[i].name
-            warn_caller(f"{name} could not predict and is left out of these predictions: {_told(error)}", MemberWarning)
+            warn_caller(f"{name} could not predict and is left out of these predictions: {_message_of(error)}", MemberWarning)
     raise next(iter(failed.values()))
 
 
@@ -172,7 +172,7 @@ def _judge(
     for i in answers:
         members[i] = replace(members[i], is_judged=True, left_out=None)
     for i, error in errors.items():
-        left_out = LeftOut(ANSWER, f"could not predict batch {batch.number}: {_told(error)}")
+        left_out = LeftOut(ANSWER, f"could not predict batch {batch.number}: {_message_of(error)}")
         members[i] = replace(members[i], left_out=left_out)
     return replace(state, members=tuple(members), weights=weights), scores
 
@@ -200,7 +200,7 @@ def _learn_members(
                 action[member.name] = "refitted" if member.is_refitted else "learnt"
                 members[i] = replace(member, fitted_after=memory.n_seen)
             except Exception as error:
-                left_out = LeftOut(LEARN, f"could not learn batch {batch.number}: {_told(error)}")
+                left_out = LeftOut(LEARN, f"could not learn batch {batch.number}: {_message_of(error)}")
                 members[i] = replace(member, estimator=None, left_out=left_out)
             seconds[member.name] += perf_counter() - start
         members = [_checked(member, memory, batch.labels) for member in members]
@@ -317,7 +317,7 @@ def _most_likely(proba: Float64Array, labels: LabelTable) -> Int64Array:
     return best
 
 
-def _told(error: Exception) -> str:
+def _message_of(error: Exception) -> str:
     """Return an error as one line."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text if len(text) <= 200 else text[:200] + ' ...'}"

@@ -61,7 +61,7 @@ class Samples(NamedTuple):
         is_new = (n_codes > 0) & (self.matrix >= n_codes)
         return self._replace(matrix=np.where(is_new, np.nan, self.matrix)) if is_new.any() else self
 
-    def as_they_came(self) -> Table | AnyArray:
+    def as_given(self) -> Table | AnyArray:
         """Return them as a table that `adforest`'s classifiers read."""
         return rebuilt_table(self.encoder, self.matrix, self.library) if self.table is None else self.table
 
@@ -92,20 +92,20 @@ class MemberInput:
         """Return the conversion for an estimator that is about to learn some samples."""
         if isinstance(estimator, BatchClassifier):
             return cls(TABLE)
-        inner, told_by = _innermost(estimator), _told_by(estimator)
+        inner, parameter = _innermost(estimator), _categories_parameter(estimator)
         tags = _input_tags(inner)
         takes_categories = tags is not None and (tags.categorical or tags.string)
         is_pipeline = hasattr(inner, "steps")  # importing scikit-learn's class would import much else
-        if is_pipeline or (takes_categories and told_by is None):
+        if is_pipeline or (takes_categories and parameter is None):
             return cls(FRAME)
         is_categorical = samples.encoder.is_categorical
         fill = None if tags is not None and tags.allow_nan else _fill(samples.matrix, is_categorical)
-        return cls(NUMBERS, fill, np.flatnonzero(is_categorical) if told_by == CATBOOST else None)
+        return cls(NUMBERS, fill, np.flatnonzero(is_categorical) if parameter == CATBOOST else None)
 
     def make(self, samples: Samples) -> Any:
         """Return samples as the member takes them."""
         if self.form == TABLE:
-            return samples.as_they_came()
+            return samples.as_given()
         if self.form == FRAME:
             return samples.frame()
         matrix = samples.matrix
@@ -124,19 +124,19 @@ def tell_categories(estimator: Any, X: Any, is_categorical: BoolArray) -> tuple[
     Returns the matrix to be learnt, in which the rarest categories are missing where the estimator limits their number,
     and parameters for its `fit`.
     """
-    columns, told_by, X = np.flatnonzero(is_categorical), _told_by(estimator), _with_some_values(X)
-    if told_by is None or not len(columns):
+    columns, parameter, X = np.flatnonzero(is_categorical), _categories_parameter(estimator), _with_some_values(X)
+    if parameter is None or not len(columns):
         return X, {}
-    if told_by == SCIKIT_LEARN:
+    if parameter == SCIKIT_LEARN:
         estimator.set_params(categorical_features=columns)
         return _with_frequent(X, columns, estimator.max_bins), {}
-    if told_by == XGBOOST:
+    if parameter == XGBOOST:
         estimator.set_params(feature_types=np.where(is_categorical, "c", "q").tolist(), enable_categorical=True)
         return X, {}
-    return X, {told_by: columns.tolist()}
+    return X, {parameter: columns.tolist()}
 
 
-def _told_by(estimator: Any) -> str | None:
+def _categories_parameter(estimator: Any) -> str | None:
     """Return the parameter of an estimator for categorical columns; None if that is not known here."""
     parameters = estimator.get_params(deep=False)
     listed = parameters.get(SCIKIT_LEARN)

@@ -57,23 +57,23 @@ class ClassLives:
         ints, longs = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
         return cls(0, longs, ints, ints, longs, ints, np.empty((0, 3), dtype=np.int32))
 
-    def after(self, came: Int64Array, batch: int) -> ClassLives:
+    def after(self, counts: Int64Array, batch: int) -> ClassLives:
         """Return the statistics after a batch with some number of samples of each class."""
-        more = (0, len(came) - len(self.n_samples))
+        more = (0, len(counts) - len(self.n_samples))
         n_samples, last_total = np.pad(self.n_samples, more), np.pad(self.last_total, more)
         first, last = np.pad(self.first_batch, more), np.pad(self.last_batch, more)
         n_returns = np.pad(self.n_returns, more)
-        seen = np.flatnonzero(came)
+        seen = np.flatnonzero(counts)
         back = seen[_missed(n_samples, last_total, self.n_total)[seen] >= MISSED]
         returns = np.column_stack([back, last[back], np.full(len(back), batch)]).astype(np.int32)
         n_returns[back] += 1
         first[seen] = np.where(first[seen] == 0, np.int32(batch), first[seen])
         last[seen] = batch
-        n_total = self.n_total + int(came.sum())
+        n_total = self.n_total + int(counts.sum())
         last_total[seen] = n_total
         return ClassLives(
             n_total,
-            n_samples + came,
+            n_samples + counts,
             first,
             last,
             last_total,

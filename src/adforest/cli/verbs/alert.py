@@ -39,8 +39,8 @@ def alert(
     is_failed = bool(failures) or bool(send and waiting)
     if as_json:
         receivers = [str(one) for one in found.deliveries]
-        told = {"rules": [str(one) for one in found.rules], "receivers": receivers, "failures": failures}
-        print_json(told if model is None else told | {"waiting": waiting})
+        summary = {"rules": [str(one) for one in found.rules], "receivers": receivers, "failures": failures}
+        print_json(summary if model is None else summary | {"waiting": waiting})
         return int(is_failed)
     for rule in found.rules:
         say(f"rule: {rule}")

@@ -204,13 +204,13 @@ def _in_words(stretches: list[dict[str, Any]]) -> str:
     """Return the runs of batches with drift as text."""
     if not stretches:
         return "none"
-    told = [
+    texts = [
         f"{one['drift']} in batch {one['first_batch']}"
         if one["first_batch"] == one["last_batch"]
         else f"{one['drift']} in batches {one['first_batch']} to {one['last_batch']}"
         for one in stretches[-8:]
     ]
-    return ("…, " if len(stretches) > 8 else "") + ", ".join(told)
+    return ("…, " if len(stretches) > 8 else "") + ", ".join(texts)
 
 
 def _bar(value: float | None) -> str:

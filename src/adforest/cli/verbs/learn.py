@@ -226,10 +226,10 @@ def watch(
             rival = Challenger(learner, beside_it, changes)
         rules.begin(learner)
         by_time = reading.get("order") == "time"
-        places = Folder(folder, settle, patience, aside or folder / "rejected", by_time=by_time, marker=marker)
+        watched = Folder(folder, settle, patience, aside or folder / "rejected", by_time=by_time, marker=marker)
         table = BatchTable(list(folder.iterdir()), bar.print, as_json=as_json, log_format=log_format)
         status = StatusFiles(learner, rules, metrics_file)
-        watcher = Watcher(learner, places, table, rules, status, interval, attempts, on_conflict.value, rival)
+        watcher = Watcher(learner, watched, table, rules, status, interval, attempts, on_conflict.value, rival)
         stopped = ""
         try:
             watcher.run(lambda what: bar.advance(0, what), once=once)

@@ -135,8 +135,8 @@ def explain(
         if as_json:
             print_json(_as_json(explanation, index, number))
         else:
-            _, _, told = explanation.text(index, value, most).partition(": ")
-            say(f"row {number}: {told}")
+            _, _, text = explanation.text(index, value, most).partition(": ")
+            say(f"row {number}: {text}")
 
 
 def _take(model: Any, paths: list[Any], rows: list[int], reading: dict[str, Any]) -> Any:

@@ -105,8 +105,8 @@ def rollback(
         file.save(older)
     n_then, n_now = before.n_batches_, older.n_batches_
     if as_json:
-        told = {"model": str(model), "batches": n_now, "batches_before": n_then, "passed_over": pass_over}
-        print_json(told | {"digests_since": len(later)})
+        summary = {"model": str(model), "batches": n_now, "batches_before": n_then, "passed_over": pass_over}
+        print_json(summary | {"digests_since": len(later)})
         return
     say(f"{model}: {counted(n_now, 'batch')}, was {counted(n_then, 'batch')}, kept as a version")
     if later:
@@ -139,10 +139,10 @@ def promote(
             write_atomically(former, [old])
             write_atomically(model, [new])
         other.unlink()
-    told = {"model": str(model), "former": str(former)}
+    summary = {"model": str(model), "former": str(former)}
     if as_json:
         judged = None if found is None else {"batches": len(found.batches), "difference": found.difference}
-        print_json(told | {"judged": judged, "verdict": None if found is None else found.verdict})
+        print_json(summary | {"judged": judged, "verdict": None if found is None else found.verdict})
         return
     say(f"{model} is what {other.name} was; the model before is {former}")
     if found is not None:
@@ -169,8 +169,8 @@ def forget(
         counts = {path: forget_records(path, column, value) for path in paths}
     n_kept, n_older = counts[file.real], sum(counts.values()) - counts[file.real]
     if as_json:
-        told = {"model": str(model), "records_dropped": n_kept, "records_dropped_from_versions": n_older}
-        print_json(told | {"what_stays": WHAT_STAYS})
+        summary = {"model": str(model), "records_dropped": n_kept, "records_dropped_from_versions": n_older}
+        print_json(summary | {"what_stays": WHAT_STAYS})
         return
     versions = f", {n_older:,} from {counted(len(paths) - 1, 'version')}" if len(paths) > 1 else ""
     say(f"{model}: {counted(n_kept, 'record')} dropped from memory{versions}. {WHAT_STAYS}")

@@ -131,12 +131,12 @@ def check_names(inputs: list[Input], outputs: tuple[str, ...], missing_text: str
             check_text(text, f"column {one.name!r}")
 
 
-def check_text(text: object, place: str) -> None:
+def check_text(text: object, where: str) -> None:
     """Raise if some text cannot be written, which has to be UTF-8 in ONNX."""
     try:
         str(text).encode()
     except UnicodeEncodeError as error:
         raise ValueError(
-            f"{place} holds {text!r}, which cannot be written as UTF-8 ({error.reason}), but ONNX knows no other text. "
+            f"{where} holds {text!r}, which cannot be written as UTF-8 ({error.reason}), but ONNX knows no other text. "
             "Replace it and start a new model with fit()."
         ) from error
