@@ -23,11 +23,11 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 from adforest import PaperADFClassifier
 from adforest.forest.tree import BUILT, ROOT_ADDED, Tree
-from adforest.monitor.style import FAINT, FORESTS, INK
+from adforest.monitor.style import FAINT, FOREST_COLOURS, INK
 
 IMAGES = Path(__file__).parent / "images"
 EXAMPLES = Path(__file__).parents[1] / "examples"
-PERMANENT, ACTIVE, TEMPORARY, NEWEST = FORESTS.values()
+PERMANENT, ACTIVE, TEMPORARY, NEWEST = FOREST_COLOURS.values()
 LINE, BAND = "#9A9A9A", "#F0F0EE"
 BLUE, ORANGE = "#0072B2", "#E69F00"
 

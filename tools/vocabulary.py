@@ -84,7 +84,7 @@ def prose_of_module(text: str) -> str:
             prefix, prose = re.fullmatch(r"(\w*)(.*)", prose, re.DOTALL).groups()  # type: ignore[union-attr]
             if "f" in prefix.lower():  # until Python 3.11, an f-string is one token
                 prose = re.sub(r"\{[^{}]*\}", "{}", prose)
-            quotes = r"^(\"{3}|\"|'{3}|')(.*)\1$"  # without them: an expression may begin in one string, end in the next
+            quotes = r"^(\"{3}|\"|'{3}|')(.*)\1$"  # an expression may begin in one string, end in the next
             prose = re.sub(quotes, r"\2", prose, flags=re.DOTALL)
         elif token.type not in (tokenize.COMMENT, getattr(tokenize, "FSTRING_MIDDLE", tokenize.COMMENT)):
             continue

@@ -167,7 +167,7 @@ class FittedAttributes(Generic[StateT]):
     _model: FittedModel[StateT]
 
     @abstractmethod
-    def _answers(self, X: Any) -> tuple[FittedModel[StateT], Float64Array]:
+    def _model_and_votes(self, X: Any) -> tuple[FittedModel[StateT], Float64Array]:
         """Return the model and its votes, columns in the order of the sorted classes."""
 
     def predict(self, X: Any) -> AnyArray:
@@ -181,7 +181,7 @@ class FittedAttributes(Generic[StateT]):
         -------
         ndarray of shape (n_samples,)
         """
-        model, votes = self._answers(X)
+        model, votes = self._model_and_votes(X)
         return model.most_likely(votes)
 
     @property
@@ -233,7 +233,7 @@ class ProbabilityMixin(FittedAttributes[StateT]):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        return as_proba(self._answers(X)[1])
+        return as_proba(self._model_and_votes(X)[1])
 
     def predict_log_proba(self, X: Any) -> Float64Array:
         """Predict logarithms of class probabilities; minus infinity where a probability is 0.
@@ -376,7 +376,7 @@ class BatchClassifier(FittedAttributes[StateT], ClassifierMixin, BaseEstimator):
                 "samples, or fill them in, for example with SimpleImputer."
             )
 
-    def _answers(self, X: Any) -> tuple[FittedModel[StateT], Float64Array]:
+    def _model_and_votes(self, X: Any) -> tuple[FittedModel[StateT], Float64Array]:
         model = self._checked()
         matrix = model.encoder.translate(X, getattr(self, "column_changes", None))
         self._check_values(model.encoder, matrix, "these samples")

@@ -240,7 +240,7 @@ def prediction_changes(first: Any, second: Any, sources: Sequence[str], reading:
     n_samples, moved = 0, 0.0
     with found_files(sources, None) as paths:
         for path in paths:
-            (labels, proba), (others, theirs) = (_answers(model, path, reading, shared) for model in models)
+            (labels, proba), (others, theirs) = (_predictions(model, path, reading, shared) for model in models)
             pairs.update(zip(labels, others, strict=True))
             n_samples += len(labels)
             moved += float(abs(proba - theirs).max(axis=1, initial=0.0).sum())
@@ -253,7 +253,7 @@ def prediction_changes(first: Any, second: Any, sources: Sequence[str], reading:
     }
 
 
-def _answers(model: Any, path: Path, reading: Mapping[str, Any], classes: Sequence[Any]) -> tuple[list[Any], Any]:
+def _predictions(model: Any, path: Path, reading: Mapping[str, Any], classes: Sequence[Any]) -> tuple[list[Any], Any]:
     """Return the predicted labels of the records of a file, and the probabilities of some classes."""
     import numpy as np
 

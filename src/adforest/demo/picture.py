@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adforest.demo.run import METHODS, OURS, TITLES, DemoRun
-from adforest.monitor.style import BAND, FAINT, FORESTS, GRID, STYLE, check_matplotlib, drift_mark, label_ends
+from adforest.monitor.style import BAND, FAINT, FOREST_COLOURS, GRID, STYLE, check_matplotlib, drift_mark, label_ends
 from adforest.simulation.stages import STAGES
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def _draw_answering(axes: Axes, run: DemoRun) -> None:
         numbers = [result.batch for result in group]
         name = forest if len(numbers) >= 3 else forest[0].upper()
         initials |= {f"{name} {forest}"} if name != forest else set()
-        axes.barh(0, len(numbers) - 0.08, 0.7, left=numbers[0] - 0.46, color=FORESTS[forest])
+        axes.barh(0, len(numbers) - 0.08, 0.7, left=numbers[0] - 0.46, color=FOREST_COLOURS[forest])
         axes.text((numbers[0] + numbers[-1]) / 2, 0, name, ha="center", va="center_baseline", fontsize=8.5)
     key = ",  ".join(sorted(initials))
     axes.text(1.02, 0, key, va="center_baseline", fontsize=8, color=FAINT, transform=axes.get_yaxis_transform())

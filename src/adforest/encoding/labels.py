@@ -208,7 +208,7 @@ def _read_labels(y: Any, source: str) -> NDArray[Any]:
     if labels.dtype.kind in "OT":
         labels = _read_objects(labels.astype(object), source)
     if labels.dtype.kind == "f":
-        _check_whole(labels, source)
+        _check_integer(labels, source)
     elif labels.dtype.kind not in "iubUO":
         raise InputError(
             f"Unknown label type: {labels.dtype}. {source} must be text, integers or booleans. Convert them to "
@@ -235,7 +235,7 @@ def _read_objects(labels: NDArray[np.object_], source: str) -> NDArray[Any]:
             "to text."
         )
     if all(issubclass(kind, (Integral, float, np.floating)) for kind in types) and False in are_booleans:
-        return _whole_numbers(labels.tolist(), source)
+        return _exact_numbers(labels.tolist(), source)
     numbers = np.array(labels.tolist())
     if numbers.dtype.kind not in "iubf" or numbers.ndim != 1:
         raise InputError(
@@ -261,12 +261,12 @@ def _is_changed_by_numpy(y: list[Any] | tuple[Any, ...], labels: NDArray[Any]) -
     return has_booleans or (kind == "f" and any(issubclass(one, Integral) for one in types))
 
 
-def _whole_numbers(values: list[Any], source: str) -> NDArray[Any]:
+def _exact_numbers(values: list[Any], source: str) -> NDArray[Any]:
     """Return numbers without a fraction as integers, as floats only if all are; raise if no type holds them."""
     if all(isinstance(value, (float, np.floating)) for value in values):
         return np.array(values, dtype=np.float64)
     floats = np.array([value for value in values if isinstance(value, (float, np.floating))], dtype=np.float64)
-    _check_whole(floats, source)
+    _check_integer(floats, source)
     return _integers([int(value) for value in values], source)
 
 
@@ -300,7 +300,7 @@ def _joined(old: NDArray[Any], new: NDArray[Any], source: str) -> NDArray[Any]:
     return _integers([*old.tolist(), *map(int, new.tolist())], source)
 
 
-def _check_whole(labels: NDArray[Any], source: str) -> None:
+def _check_integer(labels: NDArray[Any], source: str) -> None:
     """Raise if labels are missing, infinite or not integers."""
     missing = np.isnan(labels)
     if missing.any():

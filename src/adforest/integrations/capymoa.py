@@ -158,7 +158,7 @@ class_weight, n_jobs, verbose
         proba = np.zeros(self.schema.get_num_classes())
         if "_model" in vars(self.classifier):
             table = self._table(np.array(instance.x, dtype=np.float64).reshape(1, -1))
-            model, votes = self.classifier._answers(table)
+            model, votes = self.classifier._model_and_votes(table)
             proba[model.labels.classes] = as_proba(votes)[0]
         elif self._waiting:
             proba += np.bincount(self._waiting_labels, minlength=len(proba)) / len(self._waiting)

@@ -317,11 +317,13 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         """
         frame = _frame(X)
         if self._is_fitted():
-            model, votes = self._classifier._answers(self._table_to_answer(frame))
+            model, votes = self._classifier._model_and_votes(self._table_to_answer(frame))
             proba = dict(zip(model.labels.classes.tolist(), as_proba(votes).T, strict=True))
             proba |= dict.fromkeys(self._waiting.classes_besides(list(proba)), np.zeros(len(frame)))
         else:
-            proba = {value: np.full(len(frame), frequency) for value, frequency in self._waiting.class_frequencies().items()}
+            proba = {
+                value: np.full(len(frame), frequency) for value, frequency in self._waiting.class_frequencies().items()
+            }
         return dataframe.to_native_frame(proba, like=frame)
 
     def predict_many(self, X: Any) -> Any:

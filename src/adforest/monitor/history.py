@@ -14,7 +14,17 @@ from adforest.base import get_fitted
 from adforest.classifier import BaseADFClassifier
 from adforest.forest.types import AnyArray, Float64Array
 from adforest.monitor.pages.thinning import without_twins
-from adforest.monitor.style import BAND, FAINT, FORESTS, GRID, INK, STYLE, check_matplotlib, drift_mark, label_ends
+from adforest.monitor.style import (
+    BAND,
+    FAINT,
+    FOREST_COLOURS,
+    GRID,
+    INK,
+    STYLE,
+    check_matplotlib,
+    drift_mark,
+    label_ends,
+)
 from adforest.paper import PaperADFClassifier
 
 if TYPE_CHECKING:
@@ -22,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-COLOURS = FORESTS | {VOTE: INK}
+COLOURS = FOREST_COLOURS | {VOTE: INK}
 SIZE = (11.0, 5.6)  # inches
 HEIGHTS = (5.0, 1.1, 1.2)  # of accuracy, weights, and scenario, relative to each other
 CHARACTER = 0.085  # width in inches
@@ -181,7 +191,7 @@ class HistoryDisplay:
     def _draw_answering(self, ax: Axes, numbers: AnyArray) -> None:
         """Fill the panel with each forest's weight in the vote."""
         edges, low = np.append(numbers - 0.5, numbers[-1] + 0.5), np.zeros(len(numbers) + 1)
-        for name, colour in FORESTS.items():
+        for name, colour in FOREST_COLOURS.items():
             weight = np.array([report.votes.get(name, 0.0) for report in self.reports])
             high = low + np.append(weight, weight[-1])
             if weight.any():

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Okabe and Ito's colours, which colour-blind people can tell apart.
-FORESTS = {"permanent": "#56B4E9", "active": "#E69F00", "temporary": "#CC79A7", "newest": "#5DB790"}
+FOREST_COLOURS = {"permanent": "#56B4E9", "active": "#E69F00", "temporary": "#CC79A7", "newest": "#5DB790"}
 MORE, LESS = "#0072B2", "#D55E00"  # positive and negative contributions
 INK, FAINT, BAND, GRID = "#222222", "#6B6B6B", "#F3F3F1", "#DDDDDD"
 LINE_OF_TEXT = 0.19  # inches

@@ -21,7 +21,7 @@ from adforest.forest._kernels.sampling import are_drawn
 from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array
 from adforest.merging import LocalBatch
 from adforest.next_batch.experts import ExpertWeights
-from adforest.next_batch.members import ANSWER, CLASSES, LEARN, LabelledSamples, LeftOut, Member, Samples
+from adforest.next_batch.members import ANSWER, CLASSES, LEARN, LabelledSamples, LeftOut, Member, MemberSamples
 from adforest.next_batch.voting_report import VotingReport
 from adforest.parallel import spawn_seeds
 from adforest.tracking.history import MAX_REPORTS
@@ -98,7 +98,7 @@ class VotingState:
         return {member.name: float(weight) for member, weight in zip(self.members, weights, strict=True)}
 
 
-def vote(state: VotingState, samples: Samples, n_classes: int) -> Float64Array:
+def vote(state: VotingState, samples: MemberSamples, n_classes: int) -> Float64Array:
     """Return the weighted mean of the members' class probabilities, columns by class code.
 
     Members of negligible weight are skipped; those that raise are left out, with a warning.
@@ -112,7 +112,9 @@ def vote(state: VotingState, samples: Samples, n_classes: int) -> Float64Array:
         failed |= errors
         for i, error in errors.items():
             name = state.members[i].name
-            warn_caller(f"{name} could not predict and is left out of these predictions: {_message_of(error)}", MemberWarning)
+            warn_caller(
+                f"{name} could not predict and is left out of these predictions: {_message_of(error)}", MemberWarning
+            )
     raise next(iter(failed.values()))
 
 
@@ -124,7 +126,7 @@ def learn_batch(
     table, samples = batch.source.table, batch.samples
     library = table.library if isinstance(table, Table) else None
     labelled = LabelledSamples(
-        Samples(samples.X, batch.encoder, library, table), samples.y, samples.weight, batch.labels
+        MemberSamples(samples.X, batch.encoder, library, table), samples.y, samples.weight, batch.labels
     )
     seconds = dict.fromkeys(templates, 0.0)
     state, scores = _judge(before, labelled, batch, seconds)
@@ -280,7 +282,7 @@ def _bounded(memory: Memory, number: int, size: int) -> Memory:
 def _ask(
     state: VotingState,
     asked: Iterable[int],
-    samples: Samples,
+    samples: MemberSamples,
     n_classes: int,
     seconds: dict[str, float] | None = None,
 ) -> tuple[dict[int, Float64Array], dict[int, Exception]]:

@@ -14,9 +14,9 @@ from adforest.forest.types import Float64Array
 from adforest.libraries import require
 from adforest.merging import LocalBatch
 from adforest.next_batch.batch_vote import VOTE, RefitRules, VotingState, learn_batch, vote
-from adforest.next_batch.members import Samples
+from adforest.next_batch.members import MemberSamples
 from adforest.next_batch.voting_report import VotingReport
-from adforest.parameters import ARRAY_LIKE, COMMON, Amount, Rules, Whole
+from adforest.parameters import ARRAY_LIKE, COMMON, Amount, Integer, Rules
 
 
 class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposition):  # type: ignore[misc]
@@ -92,7 +92,7 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
 
     _rules: ClassVar[Rules] = COMMON | {
         "estimators": (ARRAY_LIKE,),
-        "refit_samples": (Whole(100),),
+        "refit_samples": (Integer(100),),
         "refit_after": (Amount(0),),
     }
 
@@ -212,14 +212,14 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
                 )
         return templates
 
-    def _answers(self, X: Any) -> tuple[FittedModel[VotingState], Float64Array]:
+    def _model_and_votes(self, X: Any) -> tuple[FittedModel[VotingState], Float64Array]:
         model = self._checked()
         table = X if type(X) is np.ndarray else read_table(X, source_of(None), type(self).__name__)
         matrix = model.encoder.translate(table)
         return model, model.in_order(self._votes(model, matrix, table))
 
     def _votes(self, model: FittedModel[VotingState], X: Float64Array, table: Any = None) -> Float64Array:
-        samples = Samples(X, model.encoder, model.state.library, table)
+        samples = MemberSamples(X, model.encoder, model.state.library, table)
         return vote(model.state, samples, len(model.labels.by_arrival))
 
     def history_frame(self) -> Any:

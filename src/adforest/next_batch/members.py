@@ -29,7 +29,7 @@ LIGHTGBM, CATBOOST = "categorical_feature", "cat_features"
 ANSWER, LEARN, CLASSES = "answer", "learn", "classes"  # why members are left out: they fail at it, or lack some
 
 
-class Samples(NamedTuple):
+class MemberSamples(NamedTuple):
     """Some samples, which can be converted to every form.
 
     Attributes
@@ -49,14 +49,14 @@ class Samples(NamedTuple):
     library: str | None
     table: Table | AnyArray | None = None
 
-    def rows(self, index: slice | Int64Array) -> Samples:
+    def rows(self, index: slice | Int64Array) -> MemberSamples:
         """Return some of the samples."""
         if isinstance(index, slice):
             return self
         table = self.table.rows(index) if isinstance(self.table, Table) else self.table
         return self._replace(matrix=self.matrix[index], table=table[index] if isinstance(table, np.ndarray) else table)
 
-    def as_before(self, n_codes: Int32Array) -> Samples:
+    def as_before(self, n_codes: Int32Array) -> MemberSamples:
         """Return them with later codes missing, given the number of codes of each column."""
         is_new = (n_codes > 0) & (self.matrix >= n_codes)
         return self._replace(matrix=np.where(is_new, np.nan, self.matrix)) if is_new.any() else self
@@ -88,7 +88,7 @@ class MemberInput:
     whole: Int64Array | None = None
 
     @classmethod
-    def of(cls, estimator: Any, samples: Samples) -> Self:
+    def of(cls, estimator: Any, samples: MemberSamples) -> Self:
         """Return the conversion for an estimator that is about to learn some samples."""
         if isinstance(estimator, BatchClassifier):
             return cls(TABLE)
@@ -102,7 +102,7 @@ class MemberInput:
         fill = None if tags is not None and tags.allow_nan else _fill(samples.matrix, is_categorical)
         return cls(NUMBERS, fill, np.flatnonzero(is_categorical) if parameter == CATBOOST else None)
 
-    def make(self, samples: Samples) -> Any:
+    def make(self, samples: MemberSamples) -> Any:
         """Return samples as the member takes them."""
         if self.form == TABLE:
             return samples.as_given()
@@ -203,7 +203,7 @@ def _with_frequent(X: Float64Array, columns: Int64Array, most: int) -> Float64Ar
 class LabelledSamples(NamedTuple):
     """Samples with their classes by code; weights None are all 1."""
 
-    samples: Samples
+    samples: MemberSamples
     y: Int32Array
     weight: Float64Array | None
     labels: LabelTable
@@ -256,7 +256,7 @@ class Member:
         """Whether it votes, or would if it had predicted the last batch."""
         return self.left_out is None or self.left_out.kind == ANSWER
 
-    def proba(self, samples: Samples, n_classes: int) -> Float64Array:
+    def proba(self, samples: MemberSamples, n_classes: int) -> Float64Array:
         """Return the class probabilities of samples, columns by class code; raises whatever the classifier raises."""
         proba = np.zeros((len(samples.matrix), n_classes))
         if len(self.classes) == 1:  # some return two probabilities for one class

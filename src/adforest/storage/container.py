@@ -116,8 +116,10 @@ def _check_version(about: dict[str, Any]) -> None:
 def _check_sum(packed: bytes, about: dict[str, Any]) -> None:
     """Raise if the checksum is not that of the bytes."""
     claimed = about.get("sha256")
-    start = packed.find(claimed.encode("utf-8", "replace")) if type(claimed) is str and len(claimed) == len(UNKNOWN) else -1
-    if start >= 0 and claimed is not None:
+    start = -1
+    if type(claimed) is str and len(claimed) == len(UNKNOWN):
+        start = packed.find(claimed.encode("utf-8", "replace"))
+    if start >= 0:
         digest = hashlib.sha256(memoryview(packed)[:start])
         digest.update(UNKNOWN.encode())
         digest.update(memoryview(packed)[start + len(UNKNOWN) :])

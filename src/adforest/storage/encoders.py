@@ -15,7 +15,7 @@ from adforest.encoding.rates import MAX_COUNTED, MAX_RATES, CategoryRates
 from adforest.encoding.tables import are_text
 from adforest.exceptions import ModelFileError
 from adforest.forest.types import AnyArray, Int32Array
-from adforest.storage.fields import Array, Flag, PartReader, PartWriter, Sizes, Whole, read_fields, write_fields
+from adforest.storage.fields import Array, Flag, IntegerField, PartReader, PartWriter, Sizes, read_fields, write_fields
 from adforest.storage.values import decode_name, encode, text_array
 
 MEASURED = (NUMBERS, DATES, ZONED_DATES, DURATIONS)  # numbers to trees
@@ -30,11 +30,11 @@ CATEGORIES_FIELDS = (
     Array("count", np.int64, ("n_values",), low=0, below=2**53),
     Array("last_batch", np.int32, ("n_values",), low=0, below="next_call"),
     Array("coded_as", np.float64, ("n_values_and_2",), low=0, below="n_codes", takes_nan=True),
-    Whole("n_codes", below=MAX_VALUES + 2),
-    Whole("infrequent", low=-1, below="n_codes"),
-    Whole("n_samples"),
-    Whole("n_known"),
-    Whole("n_distinct"),
+    IntegerField("n_codes", below=MAX_VALUES + 2),
+    IntegerField("infrequent", low=-1, below="n_codes"),
+    IntegerField("n_samples"),
+    IntegerField("n_known"),
+    IntegerField("n_distinct"),
 )
 RATES_FIELDS = (
     Array("counts", np.int64, ("n_codes", "n_counted_and_1"), low=0, below=2**53),

@@ -218,7 +218,7 @@ class Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class IntegerField:
     """An integer, from low to below, which is excluded."""
 
     name: str

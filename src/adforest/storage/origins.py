@@ -9,13 +9,13 @@ import numpy as np
 
 from adforest.exceptions import ModelFileError
 from adforest.origins import DIGEST_BYTES, Origins
-from adforest.storage.fields import Array, PartReader, PartWriter, Whole
+from adforest.storage.fields import Array, IntegerField, PartReader, PartWriter
 
 PART = "origins"
 DIGESTS = Array("digests", np.uint8, ("n_digests", DIGEST_BYTES))
 SIZES = Array("sizes", np.int64, ("n_sizes", 3), low=0, takes_none=True)
-EPOCH = Whole("epoch")
-POSITION = Whole("position", absent=0)
+EPOCH = IntegerField("epoch")
+POSITION = IntegerField("position", absent=0)
 
 
 def write_origins(origins: Origins, out: PartWriter) -> None:

@@ -25,11 +25,11 @@ from adforest.storage.fields import (
     Array,
     Choice,
     Flag,
+    IntegerField,
     PartReader,
     PartWriter,
     Real,
     Sizes,
-    Whole,
     check_codes,
     read_fields,
     write_fields,
@@ -41,7 +41,7 @@ MEMORY = (
     Array("y", np.int32, ("n_memory",), low=0, below="n_classes"),
     Array("serial", np.int64, ("n_memory",), low=0, below="n_samples"),
     Array("batch", np.int32, ("n_memory",), low=1, below="next_batch"),
-    Whole("n_seen", below="n_samples_and_1"),
+    IntegerField("n_seen", below="n_samples_and_1"),
     Array("seen_by_class", np.int64, ("n_seen_classes",), low=0, below=2**53),
     Array("weight_by_class", np.float64, ("n_seen_classes",), low=0, below=MAX_SUM),
     Array("first_batch", np.int32, ("n_seen_classes",), low=0, below="next_batch"),
@@ -58,7 +58,7 @@ PENDING = (
     Array("y", np.int32, ("n_pending",), low=0, below="n_classes"),
     Array("serial", np.int64, ("n_pending",), low=0, below="n_samples"),
     Array("n_categories", np.int32, ("n_pending_features",), low=0, below=2**16),
-    Whole("n_classes", low=1, below="n_classes_and_1"),
+    IntegerField("n_classes", low=1, below="n_classes_and_1"),
     Array("weight", np.float64, ("n_pending",), low=SMALLEST_WEIGHT, below=2 * LARGEST_WEIGHT, takes_none=True),
 )
 CLASS_MIX = (
@@ -79,13 +79,13 @@ BOX = (
     Array("low", np.float64, ("n_columns",), takes_nan=True),
     Array("high", np.float64, ("n_columns",), takes_nan=True),
 )
-FOREST_STATE = (Whole("n_renewed"), Real("budget"))
+FOREST_STATE = (IntegerField("n_renewed"), Real("budget"))
 FOREST = (Array("known", np.bool_, ("n_memory",)),)
 STATE = (
-    Whole("n_batches", low=1, below="next_call"),
-    Whole("n_calls", low=1, below=2**31 - 1),
-    Whole("n_drift_batches", below="next_batch"),
-    Whole("regime_start", low=1, below="next_batch"),
+    IntegerField("n_batches", low=1, below="next_call"),
+    IntegerField("n_calls", low=1, below=2**31 - 1),
+    IntegerField("n_drift_batches", below="next_batch"),
+    IntegerField("regime_start", low=1, below="next_batch"),
     Flag("is_active_separate"),
     Choice("answering", FORESTS),
 )

@@ -52,7 +52,9 @@ def _map(columns: Sequence[ColumnView]) -> Markup:
         height = _free_height(across, height, taken, plot.height)
         taken.append((across, height))
         above.append(
-            plot.text_beside(one.importance, height + 4, words.shortened(one.name, 22), "dot-name", is_left=across > 0.6)
+            plot.text_beside(
+                one.importance, height + 4, words.shortened(one.name, 22), "dot-name", is_left=across > 0.6
+            )
         )
     summary = "; ".join(
         f"{one.name}: distance {one.distance:.2f}, importance {words.percent(one.importance)}" for one in named
@@ -138,7 +140,9 @@ def _ends(bins: Sequence[BinView]) -> Markup | None:
 def _bins_in_words(column: ColumnView) -> str:
     """Return how two distributions differ, for those who do not see them."""
     changed = sorted(column.bins, key=lambda one: -abs(one.last - one.past))[:3]
-    summary = "; ".join(f"{one.label}: {words.percent(one.past)} before, {words.percent(one.last)} now" for one in changed)
+    summary = "; ".join(
+        f"{one.label}: {words.percent(one.past)} before, {words.percent(one.last)} now" for one in changed
+    )
     return f"Distributions of {column.name}, most changed: {summary}."
 
 

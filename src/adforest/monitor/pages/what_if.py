@@ -180,7 +180,9 @@ def _answer(explanation: Explanation) -> Markup:
         for index in order
     ]
     more = len(chances) - len(order)
-    head = tag("p", tag("b", summary.class_name), f" with probability {words.percent(summary.probability)}", class_="verdict")
+    head = tag(
+        "p", tag("b", summary.class_name), f" with probability {words.percent(summary.probability)}", class_="verdict"
+    )
     others = table_of(["class", "probability"], rows, words=(0, 1), caption="Probability by class", class_="chances")
     rest = (
         tag("p", f"{words.count(more, 'less likely class', 'less likely classes')} not listed.", class_="note")
