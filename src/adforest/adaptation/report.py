@@ -71,7 +71,7 @@ class BatchReport:
     >>> print(BatchReport(2, 400, "MKC", (), "none", {"permanent": 0.1, "active": 0.1},
     ...                   {"permanent": "repaired", "active": "repaired"}, {"permanent": 0.9, "active": 0.88},
     ...                   {"permanent": 120, "active": 110}, "permanent", {"permanent": 1.0}, 0.25))
-    batch 2: 400 samples, MKC, drift none, permanent answers (0.250 s)
+    batch 2: 400 samples, MKC, drift none, most weight: permanent (0.250 s)
       permanent   repaired   perturbed 0.100  accuracy 0.900  leaves 120
       active      repaired   perturbed 0.100  accuracy 0.880  leaves 110
     """
@@ -109,7 +109,7 @@ class BatchReport:
         new = f", new classes {', '.join(map(str, self.new_classes))}" if self.new_classes else ""
         lines = [
             f"batch {self.batch}: {self.n_samples} sample{plural}, {self.scenario}{new}, drift {self.drift}, "
-            f"{self.answering} answers ({self.seconds:.3f} s)"
+            f"most weight: {self.answering} ({self.seconds:.3f} s)"
         ]
         for name, action in self.action.items():
             line = f"  {name:<10}  {action:<9}"

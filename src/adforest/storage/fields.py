@@ -18,7 +18,14 @@ from adforest.exceptions import ModelFileError
 from adforest.forest.types import AnyArray, Float64Array, Int32Array
 
 # Fields that have another name in files: names in files do not change with the code.
-FILE_NAMES = {"n_samples": "n_records", "has_samples": "has_records", "recency": "nearness"}
+FILE_NAMES = {
+    "n_samples": "n_records",
+    "has_samples": "has_records",
+    "recency": "nearness",
+    "uint16": "words",
+    "float32": "singles",
+    "float64": "doubles",
+}
 
 Sizes: TypeAlias = dict[str, int]  # by name, as far as they have been read
 Bound: TypeAlias = float | str | None  # a number, or the name of a size

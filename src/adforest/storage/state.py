@@ -49,9 +49,9 @@ MEMORY = (
 )
 VALUES = (
     Array("types", np.uint8, ("n_columns",), below=3),
-    Array("words", np.uint16, ("n_memory", "n_words")),
-    Array("singles", np.float32, ("n_memory", "n_singles"), takes_nan=True),
-    Array("doubles", np.float64, ("n_memory", "n_doubles"), takes_nan=True),
+    Array("uint16", np.uint16, ("n_memory", "n_uint16")),
+    Array("float32", np.float32, ("n_memory", "n_float32"), takes_nan=True),
+    Array("float64", np.float64, ("n_memory", "n_float64"), takes_nan=True),
 )
 PENDING = (
     Array("X", np.float64, ("n_pending", "n_columns"), takes_nan=True),
@@ -183,7 +183,7 @@ def _read_memory(part: PartReader, sizes: Sizes, n_codes: Int32Array) -> Memory:
     packed = part.part("values")
     values = PackedRows(**read_fields(VALUES, packed, sizes))
     packed.finish()
-    widths = [sizes[name] for name in ("n_words", "n_singles", "n_doubles")]
+    widths = [sizes[name] for name in ("n_uint16", "n_float32", "n_float64")]
     if np.bincount(values.types, minlength=3).tolist() != widths:
         raise ModelFileError("memory.values holds other numbers of columns than its types say")
     memory = Memory(values, **read_fields(MEMORY, part, sizes))
