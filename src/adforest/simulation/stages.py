@@ -154,7 +154,7 @@ def _draw_houses(n: int, rents: NDArray[np.str_], area: tuple[float, float], rng
 
 def _cut_batch(scenario: str, houses: Houses, earlier: list[Batch], rng: np.random.Generator) -> Batch:
     """Return a batch of houses, split into training, test and held-out samples."""
-    n_test, n_held = (round(share * len(houses[1])) for share in (TEST_SHARE, HELD_SHARE))
+    n_test, n_held = (round(fraction * len(houses[1])) for fraction in (TEST_SHARE, HELD_SHARE))
     (X_own, X_held, X_train), (y_own, y_held, y_train) = (np.split(one, [n_test, n_test + n_held]) for one in houses)
     recent = earlier[-2:]
     borrowed = rng.permutation(sum(len(batch.y_held) for batch in recent))[:n_test]
