@@ -1,6 +1,8 @@
 """Errors and warnings of our own: one tree, beneath the built-in classes that callers catch already."""
 
+import ast
 import inspect
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -73,3 +75,20 @@ def test_warnings_can_be_told_apart_and_name_the_line_of_the_caller(warns, expec
         warns()
     assert [one.category for one in caught] == [expected]
     assert caught[0].filename == __file__
+
+
+# The command line ends with one line and an exit code, the service sends a response: what is raised there ends there.
+PLAIN = ("cli", "service", "reading")  # reading is still to follow
+
+
+def test_what_users_can_meet_is_raised_by_classes_of_our_own():
+    package = Path(adforest.__file__).parent
+    found = [
+        f"{path.relative_to(package).as_posix()}:{node.lineno}"
+        for path in sorted(package.rglob("*.py"))
+        if path.relative_to(package).parts[0] not in PLAIN
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and isinstance(node.exc.func, ast.Name)
+        if node.exc.func.id in ("ValueError", "TypeError")
+    ]
+    assert not found

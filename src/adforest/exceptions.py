@@ -40,7 +40,7 @@ class InputError(AdforestError):
 
 
 class InputTypeError(InputError, TypeError):
-    """Raised if a column, or the labels, hold another kind of values than expected."""
+    """Raised if a column or the labels hold other values, or an argument is of another type, than expected."""
 
 
 class MissingSamplesError(AdforestError):

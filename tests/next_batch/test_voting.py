@@ -359,7 +359,7 @@ def test_who_could_not_answer_a_batch_may_try_the_next_one_if_nobody_else_can():
 
 def test_probabilities_that_are_none():
     model = voting(adf=forest(), odd=Fixed(np.full((200, 3), np.nan))).fit(*batch(0))
-    with pytest.warns(UserWarning, match="odd could not predict batch 2: ValueError: its probabilities"):
+    with pytest.warns(UserWarning, match="odd could not predict batch 2: InputError: its probabilities"):
         model.partial_fit(*batch(1))
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adforest.demo.run import METHODS, OURS, TITLES, DemoRun
+from adforest.exceptions import ParameterError
 from adforest.monitor.style import BAND, FAINT, FOREST_COLOURS, GRID, STYLE, check_matplotlib, drift_mark, label_ends
 from adforest.simulation.stages import STAGES
 
@@ -41,7 +42,7 @@ def check_picture(path: Path) -> None:
     """
     check_matplotlib("the picture", extra="demo")
     if path.suffix.lower() not in SUFFIXES:
-        raise ValueError(f"cannot draw '{path}'; expected a file that ends in {', '.join(SUFFIXES)}")
+        raise ParameterError(f"cannot draw '{path}'; expected a file that ends in {', '.join(SUFFIXES)}")
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
         raise OSError(f"cannot write '{path}'; give another file with --out")

@@ -10,6 +10,7 @@ import numpy as np
 
 from adforest.encoding import TableEncoder
 from adforest.encoding.rebuilding import write_number, write_value
+from adforest.exceptions import InputTypeError, ParameterError
 from adforest.forest.types import AnyArray, Float64Array, Int32Array, Int64Array, UInt8Array
 from adforest.libraries import require
 
@@ -304,7 +305,7 @@ class Explanation:
         found = np.flatnonzero(self.classes == (self.predictions[sample] if class_value is None else class_value))
         if not len(found):
             names = ", ".join(map(repr, self.classes[:10].tolist())) + (", ..." if len(self.classes) > 10 else "")
-            raise ValueError(f"class_value is {class_value!r}; expected one of the classes learnt: {names}")
+            raise ParameterError(f"class_value is {class_value!r}; expected one of the classes learnt: {names}")
         return int(found[0])
 
     def _forests_in_words(self, sample: int) -> str:
@@ -331,7 +332,7 @@ class Explanation:
         try:
             position = index(sample)
         except TypeError:
-            raise TypeError(f"sample is {sample!r}; expected the index of a sample, an integer") from None
+            raise InputTypeError(f"sample is {sample!r}; expected the index of a sample, an integer") from None
         if not -len(self) <= position < len(self):
             there = f"0 to {len(self) - 1}" if len(self) else "none"
             raise IndexError(f"sample is {position}, but the samples explained are {there}. Choose one of them.")

@@ -12,6 +12,7 @@ from adforest.adaptive import AdaptiveDecisionForestClassifier
 from adforest.base import get_fitted, set_fitted
 from adforest.encoding.labels import distinct_labels
 from adforest.encoding.tables import read_weights, source_of
+from adforest.exceptions import InputError, InputTypeError
 from adforest.merging.sums import exact_sums
 from adforest.snapshot import Snapshot
 
@@ -59,7 +60,7 @@ class ClusterClassifier(AdaptiveDecisionForestClassifier):
         self
         """
         if not isinstance(model, AdaptiveDecisionForestClassifier):
-            raise TypeError(
+            raise InputTypeError(
                 f"model is of type {type(model).__name__}; expected AdaptiveDecisionForestClassifier. Make one, or "
                 "load one with adforest.load()."
             )
@@ -111,5 +112,5 @@ def accuracy(counts: Iterable[tuple[int, int]]) -> float:
     """Return the accuracy over all partitions, or raise if no sample has weight."""
     right, total = add_counts(counts)
     if not total:
-        raise ValueError("there are no samples to score, or none that has a weight. Pass some.")
+        raise InputError("there are no samples to score, or none that has a weight. Pass some.")
     return right / total

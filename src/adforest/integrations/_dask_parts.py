@@ -12,6 +12,7 @@ from dask.base import is_dask_collection
 from distributed import Future
 from sklearn.exceptions import DataConversionWarning
 
+from adforest.exceptions import InputError, InputTypeError
 from adforest.forest.types import AnyArray
 
 
@@ -39,13 +40,13 @@ def in_parts(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, Any, Any]]:
 def _matching(given: Any, name: str, n_parts: int) -> list[Any]:
     """Return the partitions of labels or weights, or raise if they are not as many as those of the samples."""
     if not are_delayed(given):
-        raise TypeError(
+        raise InputTypeError(
             f"X lies in partitions, but {name} is of type {type(given).__name__}. Pass a dask Series or array, or a "
             "list of delayed arrays, with the same partitions as X."
         )
     parts = partitions(given)
     if len(parts) != n_parts:
-        raise ValueError(
+        raise InputError(
             f"X has {n_parts} partitions but {name} has {len(parts)}. Take both from one collection, or give them the "
             "same partitions with repartition() or rechunk()."
         )

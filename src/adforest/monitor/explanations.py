@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adforest.exceptions import InputTypeError
 from adforest.explaining import Explanation
 from adforest.explaining.explanation import Summary
 from adforest.monitor.pages.words import shortened
@@ -92,7 +93,7 @@ class ExplanationDisplay:
         check_matplotlib("ExplanationDisplay", instead="print model.explain(X).text()")
         if not hasattr(estimator, "explain"):
             kinds = "AdaptiveDecisionForestClassifier, PaperADFClassifier or Snapshot"
-            raise TypeError(f"got {type(estimator).__name__}; expected a fitted {kinds}")
+            raise InputTypeError(f"got {type(estimator).__name__}; expected a fitted {kinds}")
         return cls.from_explanation(
             estimator.explain(X), sample=sample, class_value=class_value, max_features=max_features, ax=ax
         )

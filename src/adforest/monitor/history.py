@@ -12,6 +12,7 @@ from adforest.adaptation import BatchReport
 from adforest.adaptation.scoring import VOTE
 from adforest.base import get_fitted
 from adforest.classifier import BaseADFClassifier
+from adforest.exceptions import InputTypeError, ParameterError
 from adforest.forest.types import AnyArray, Float64Array
 from adforest.monitor.pages.thinning import without_twins
 from adforest.monitor.style import (
@@ -101,7 +102,7 @@ class HistoryDisplay:
         check_matplotlib("HistoryDisplay", instead="look at model.history_frame()")
         if not isinstance(estimator, BaseADFClassifier):
             kinds = "AdaptiveDecisionForestClassifier or PaperADFClassifier"
-            raise TypeError(f"got {type(estimator).__name__}; expected a fitted {kinds}")
+            raise InputTypeError(f"got {type(estimator).__name__}; expected a fitted {kinds}")
         get_fitted(estimator)
         is_paper = isinstance(estimator, PaperADFClassifier)
         measured = "after learning it (vote: before)" if is_paper else "before learning it"
@@ -243,7 +244,7 @@ def _panels(ax: Axes | None) -> AnyArray:
         ax.set_axis_off()
         cell = ax.get_subplotspec()
         if cell is None:
-            raise ValueError("ax is not part of a grid; expected one of plt.subplots(), or None for a new figure")
+            raise ParameterError("ax is not part of a grid; expected one of plt.subplots(), or None for a new figure")
         grid = GridSpecFromSubplotSpec(3, 1, subplot_spec=cell, height_ratios=HEIGHTS, hspace=0.1)
     panels = np.empty(3, dtype=object)
     panels[:] = [figure.add_subplot(grid[row]) for row in range(3)]

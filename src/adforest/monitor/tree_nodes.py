@@ -13,6 +13,7 @@ from adforest.adaptation import find_forest
 from adforest.base import get_fitted
 from adforest.classifier import BaseADFClassifier
 from adforest.encoding.rebuilding import write_value
+from adforest.exceptions import InputTypeError, ParameterError
 from adforest.forest import Tree
 from adforest.forest._kernels import routing
 from adforest.forest.tree import CAUSES
@@ -110,7 +111,7 @@ def view_tree(model: Any, forest: str, tree: int, max_depth: int | None, root: i
         The root of the view.
     """
     if max_depth is not None and (not isinstance(max_depth, (int, np.integer)) or max_depth < 0):
-        raise ValueError(f"max_depth is {max_depth!r}; expected an integer from 0 on, or None for the whole tree")
+        raise ParameterError(f"max_depth is {max_depth!r}; expected an integer from 0 on, or None for the whole tree")
     learnt, found = _open_tree(model, forest, tree)
     classes, samples = learnt.labels.by_arrival, learnt.state.memory.matrix()
     conditions = Conditions(found, learnt.encoder, classes, samples)
@@ -173,13 +174,13 @@ def _open_tree(model: Any, forest: str, tree: int) -> tuple[FittedForests, Tree]
     """Return the fitted model, read once since another thread may replace it, and one of its trees."""
     if not isinstance(model, BaseADFClassifier):
         kinds = "AdaptiveDecisionForestClassifier or PaperADFClassifier"
-        raise TypeError(f"got {type(model).__name__}; expected a fitted {kinds}")
+        raise InputTypeError(f"got {type(model).__name__}; expected a fitted {kinds}")
     learnt = get_fitted(model)
     found = find_forest(learnt.state, forest)
     try:
         is_there = 0 <= index(tree) < len(found)
     except TypeError:
-        raise TypeError(f"tree is {tree!r}; expected an integer from 0 to {len(found) - 1}") from None
+        raise InputTypeError(f"tree is {tree!r}; expected an integer from 0 to {len(found) - 1}") from None
     if not is_there:
         trees = f"trees 0 to {len(found) - 1}" if len(found) > 1 else "one tree, number 0"
         raise IndexError(f"tree is {tree}, but the {forest} forest has {trees}. Choose one of them.")

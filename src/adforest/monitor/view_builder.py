@@ -16,6 +16,7 @@ from adforest.adaptation.steps import answering_votes
 from adforest.base import get_fitted
 from adforest.classifier import BaseADFClassifier, mean_importances
 from adforest.encoding.rebuilding import write_value
+from adforest.exceptions import InputTypeError
 from adforest.forest._kernels import routing
 from adforest.monitor.column_drift import column_views, none_where_unknown
 from adforest.monitor.expectation import Record, expectation, followed
@@ -81,7 +82,7 @@ def _seen(estimator: Any) -> Seen:
         return Seen(kind, frozen, frozen.state, estimator.has_samples)
     if not isinstance(estimator, BaseADFClassifier):
         kinds = "AdaptiveDecisionForestClassifier, PaperADFClassifier or Snapshot"
-        raise TypeError(f"got {type(estimator).__name__}; expected a fitted {kinds}")
+        raise InputTypeError(f"got {type(estimator).__name__}; expected a fitted {kinds}")
     model = get_fitted(estimator)
     return Seen(type(estimator).__name__, model, estimator._answering_state(model.state), model.has_samples)
 

@@ -16,7 +16,7 @@ from adforest.adaptation.tuning import TUNING
 from adforest.base import EncodedBatch
 from adforest.encoding import LabelTable
 from adforest.encoding.tables import Table
-from adforest.exceptions import MemberWarning, warn_caller
+from adforest.exceptions import InputError, MemberWarning, warn_caller
 from adforest.forest._kernels.sampling import are_drawn
 from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array
 from adforest.merging import LocalBatch
@@ -210,7 +210,7 @@ def _learn_members(
             break
     else:
         reasons = "; ".join(f"{member.name} {member.left_out.reason}" for member in members if member.left_out)
-        raise ValueError(f"no member of NextBatchVotingClassifier can predict after batch {batch.number}: {reasons}")
+        raise InputError(f"no member of NextBatchVotingClassifier can predict after batch {batch.number}: {reasons}")
     action |= {member.name: "left out" for member in members if member.left_out}
     return replace(state, members=tuple(map(_warned_of, members))), action
 

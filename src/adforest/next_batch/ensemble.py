@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 
 from adforest.base import EncodedBatch, FittedModel, VotingBatchClassifier, lock_of
 from adforest.encoding.tables import read_table, source_of
+from adforest.exceptions import InputTypeError, ParameterError
 from adforest.forest.types import Float64Array
 from adforest.libraries import require
 from adforest.merging import LocalBatch
@@ -182,7 +183,7 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
             before = VotingState.begin(templates, encoded.samples.X.shape[1])
         names = [member.name for member in before.members]
         if names != list(templates):
-            raise ValueError(
+            raise ParameterError(
                 f"the members of {type(self).__name__} were {', '.join(names)} when it learnt its first batch and are "
                 f"{', '.join(templates)} now. Set them back, or start a new model with fit()."
             )
@@ -192,21 +193,23 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
         """Return the members by name, or raise if they are invalid."""
         name, given = type(self).__name__, list(self.estimators)
         if not all(isinstance(one, (tuple, list)) and len(one) == 2 and isinstance(one[0], str) for one in given):
-            raise ValueError(
+            raise ParameterError(
                 f"estimators of {name} is {self.estimators!r}; expected a list of (name, classifier) tuples, such as "
                 '[("adf", AdaptiveDecisionForestClassifier()), ("boosting", HistGradientBoostingClassifier())].'
             )
         self._validate_names([key for key, _ in given])
         templates = {key: one for key, one in given if not isinstance(one, str) or one != "drop"}
         if VOTE in templates:
-            raise ValueError(f"a member of {name} is called 'vote', which is what all of them say together. Rename it.")
+            raise ParameterError(
+                f"a member of {name} is called 'vote', which is what all of them say together. Rename it."
+            )
         if not templates:
-            raise ValueError(
+            raise ParameterError(
                 f"estimators of {name} has no classifier. Pass at least one as a (name, classifier) tuple."
             )
         for key, one in templates.items():
             if isinstance(one, type) or not hasattr(one, "fit") or not hasattr(one, "predict"):
-                raise TypeError(
+                raise InputTypeError(
                     f"the member {key!r} of {name} is {one!r}; expected a classifier, which has fit and predict. Pass "
                     "an instance, or 'drop' to leave it out."
                 )

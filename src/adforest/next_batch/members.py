@@ -18,6 +18,7 @@ from adforest.base import BatchClassifier
 from adforest.encoding import LabelTable, TableEncoder
 from adforest.encoding.rebuilding import as_frame, rebuilt_table
 from adforest.encoding.tables import Table
+from adforest.exceptions import InputError
 from adforest.forest.types import AnyArray, BoolArray, Float64Array, Int32Array, Int64Array
 
 TABLE, FRAME, NUMBERS = "table", "frame", "numbers"  # forms of samples
@@ -269,7 +270,7 @@ class Member:
             given = (np.asarray(self.estimator.predict(X))[:, np.newaxis] == self.estimator.classes_).astype(np.float64)
         expected = len(samples.matrix), len(self.classes)
         if given.shape != expected or not np.isfinite(given).all():
-            raise ValueError(f"its probabilities are of shape {given.shape}; expected finite ones of shape {expected}")
+            raise InputError(f"its probabilities are of shape {given.shape}; expected finite ones of shape {expected}")
         proba[:, self.classes] = given
         return proba
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from adforest.exceptions import ParameterError
 from adforest.simulation.batch import Batch, check_count
 from adforest.simulation.house import LARGE_AREA, RENTS, make_house
 
@@ -97,7 +98,7 @@ def simulate_houses(n_samples: int = 150_000, *, random_state: int | np.random.G
     unit = n_samples / sum(stage.n_batches * stage.size for stage in STAGES.values())
     smallest = unit * min(stage.size for stage in STAGES.values())
     if smallest < SMALLEST_BATCH:
-        raise ValueError(
+        raise ParameterError(
             f"{n_samples} samples make batches of {int(smallest)} but a batch needs at least {SMALLEST_BATCH}. "
             f"Give {int(1 + n_samples * SMALLEST_BATCH / smallest)} samples or more."
         )

@@ -14,6 +14,7 @@ from adforest.encoding import TableEncoder
 from adforest.encoding.columns import DATES, DURATIONS, NUMBERS, ZONED_DATES, Column, Moments, object_column
 from adforest.encoding.rebuilding import write_column, write_value
 from adforest.encoding.tables import Table, source_of
+from adforest.exceptions import InputError
 from adforest.explaining import Explanation
 from adforest.explaining.explanation import Summary
 from adforest.monitor.model_view import ModelView
@@ -110,7 +111,7 @@ def _number(text: str, name: str) -> float:
     except ValueError:
         value = np.inf
     if not np.isfinite(value):
-        raise ValueError(f"{name} is {words.shortened(text, 40)!r}; expected a number, such as 12.5, or nothing")
+        raise InputError(f"{name} is {words.shortened(text, 40)!r}; expected a number, such as 12.5, or nothing")
     return value
 
 
@@ -119,7 +120,7 @@ def _seconds(text: str, name: str) -> float:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(
+        raise InputError(
             f"{name} is {words.shortened(text, 40)!r}; expected a date, such as 2026-01-31 or 2026-01-31 12:00"
         ) from None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
