@@ -71,6 +71,10 @@ class Share:
         for place_of, replaced in plots: other = [nearness for nearness in x]
 
 async def n_shares(): return place.shares
+
+import places as told
+try: came()
+except ValueError as held: pass
 """
 
 
@@ -82,6 +86,8 @@ def test_names_that_a_module_defines_are_read(tool):
         *((4, name) for name in ("place", "row_share")),
         *((5, name) for name in ("nearness", "place_of")),
         (7, "n_shares"),
+        (9, "told"),
+        (11, "held"),
     ]
 
 
