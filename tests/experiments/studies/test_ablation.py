@@ -59,7 +59,7 @@ def test_chapter_says_what_costs_and_what_does_not():
     needed, idle, kept, constants = chapter.findings
     assert needed.endswith("no renewal (-10.0).")
     assert "shrinkage mixture fixed (+1.0)" in idle
-    assert "vanishing classes: no renewal (-10.0)" in kept
+    assert "no renewal on vanishing classes (-10.0 ± 0.0)" in kept
     assert f"learning_rate={SWEEPS['learning_rate'][0]} (+2.0 ± 0.0)" in constants
 
 
