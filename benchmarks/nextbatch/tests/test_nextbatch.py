@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
 
-from nextbatch import cli, code, running
+from nextbatch import cli, code, running, submissions
 from nextbatch.encoding import Encoder
 from nextbatch.learners import find_learner
 from nextbatch.measures import Scores
@@ -261,6 +262,50 @@ def test_the_readmes_learner_is_run_resumed_submitted_verified_and_shown(tmp_pat
     assert {row["verified"] for row in read_rows(folder)} == {"true"}
     write_rows(folder / FILE, [row | {"predictions_sha256": "0"} for row in read_rows(folder)])
     assert cli.main(["verify", str(folder)]) == 1
+
+
+@pytest.fixture(scope="module")
+def submitted(tmp_path_factory):
+    """Return a submission's folder, and the result of the run that is in it."""
+    folder = tmp_path_factory.mktemp("submitted")
+    job = Job(PROTOCOLS["next-batch"], ABRUPT, find_learner("prior-all"), "prior-all", quick=True)
+    found = run_job(job, Limits())
+    append_row(folder, found | {"machine": "here"})
+    return submissions.make_submission("prior-all", folder, folder), found
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("accuracy", "0.99", "accuracy was handed in as 0.99, now it is 0."),
+        ("log_loss", "0.1", "log_loss was handed in as 0.1, now it is"),
+        ("n_samples", "2000", "n_samples was handed in as 2000"),
+        ("tuned", "by hand", "tuned was handed in as by hand, now it is nothing"),
+        ("version", "scikit-learn 0.1", ""),
+        ("accuracy_by_batch", " ".join(["1.000"] * 11), "accuracy_by_batch was handed in as 1.000 at point 1"),
+    ],
+)
+def test_a_submission_with_other_figures_than_its_code_gives_is_not_verified(
+    name, value, said, submitted, tmp_path, monkeypatch
+):
+    folder, found = submitted
+    monkeypatch.setattr(submissions, "run_job", lambda *_: found)
+    shutil.copytree(folder, tmp_path / "copy")
+    told = []
+    write_rows(tmp_path / "copy" / FILE, [row | {name: value} for row in read_rows(folder)])
+    assert submissions.verify_submission(tmp_path / "copy", say=told.append) == (not said)
+    assert said in told[0]
+    assert [row["verified"] for row in read_rows(tmp_path / "copy")] == ["false" if said else "true"]
+
+
+def test_probabilities_may_differ_in_their_last_digits_and_versions_that_differ_are_named(submitted):
+    folder, found = submitted
+    (row,) = read_rows(folder)
+    assert submissions.find_differences(row, found | {"log_loss": found["log_loss"] + 0.00005}) == []
+    assert submissions.find_differences(row, found | {"log_loss": found["log_loss"] + 0.0002}) != []
+    assert submissions.find_versions(row, found) == []
+    (said,) = submissions.find_versions(row, found | {"version": "scikit-learn 99"})
+    assert said == f"it was made with {row['version']}, here is scikit-learn 99"
 
 
 def test_the_page_marks_streams_and_says_where_adforest_is_not_first():
