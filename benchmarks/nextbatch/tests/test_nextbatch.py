@@ -1,8 +1,11 @@
 """Measures against scikit-learn, protocols against later batches, digests, limits, results and the page."""
 
 import dataclasses
+import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,19 +13,21 @@ import pandas as pd
 import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
 
-from nextbatch import cli, code, running, submissions
+from nextbatch import cli, code, learners, running, submissions, usage
 from nextbatch.encoding import Encoder
 from nextbatch.learners import find_learner
 from nextbatch.measures import Scores
 from nextbatch.page import make_page
-from nextbatch.protocols import PROTOCOLS, arrange, evaluate
-from nextbatch.results import FILE, KEY, append_row, read_rows, write_rows
+from nextbatch.protocol_list import PROTOCOLS
+from nextbatch.protocols import arrange, evaluate, predict_then_learn
+from nextbatch.results import FILE, KEY, append_row, describe_machine, describe_versions, read_rows, write_rows
 from nextbatch.running import Job, Limits, find_undone, run_job
 from nextbatch.streams import RECIPES as RECIPES_FOLDER
 from nextbatch.streams import DataError, cut_batches, digest_table, load_table, read_recipes
 from nextbatch.table import BEGIN, END, make_table
 
 HERE = Path(__file__).parents[1]
+SOURCE = HERE / "src" / "nextbatch"
 RECIPES = read_recipes()
 ABRUPT = RECIPES["abrupt"]
 N_REPEATED = 10  # batches of committed rows that are run again
@@ -143,7 +148,7 @@ def test_codes_of_categories_do_not_depend_on_what_comes_later():
 def test_adapters_take_categories_gaps_and_empty_columns(name):
     entry = find_learner(name)
     if entry.missing():
-        pytest.skip(f"{entry.missing()} is not installed")
+        pytest.skip(entry.missing())
     batches = [(X.iloc[:60].assign(none=np.nan), y[:60]) for X, y in quick()[:3]]
     learner = entry.make(random_state=0)
     if name == "catboost-last3":
@@ -196,7 +201,7 @@ def test_a_run_is_repeated_if_its_code_its_table_or_its_library_changed(tmp_path
 def test_adforest_does_what_its_committed_row_says(stream):
     entry = find_learner("adforest")
     if entry.missing():
-        pytest.skip("adforest is not installed")
+        pytest.skip(entry.missing())
     rows = {(row["learner"], row["stream"], row["protocol"], row["seed"]): row for row in read_rows(HERE / "results")}
     row = rows["adforest", stream, "next-batch", "0"]
     batches = cut_batches(load_table(RECIPES[stream]), RECIPES[stream], max_batches=N_REPEATED)
@@ -228,6 +233,96 @@ def test_limits_end_a_run_and_errors_are_told_without_paths(tmp_path):
     row = run_mine(tmp_path, "raise KeyError('one\\ntwo')", Limits())
     assert row["status"] == "error"
     assert str(tmp_path) not in row["says"]
+
+
+def starts(what, folder, *, is_daemon=False):
+    """Return code of a learner's partial_fit that starts another Python, whose number it writes down."""
+    (folder / "child.py").write_text(f"import os, time\n{what}\n")
+    return (
+        f"import subprocess, sys, time; child = subprocess.Popen([sys.executable, {str(folder / 'child.py')!r}], "
+        f"start_new_session={is_daemon}); open({str(folder / 'pid')!r}, 'w').write(str(child.pid))"
+    )
+
+
+def is_running(pid):
+    return any(one.pid == pid for one in usage.read_processes())
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="what processes use is read from /proc")
+@pytest.mark.parametrize("is_daemon", [False, True])
+@pytest.mark.parametrize(
+    ("what", "then", "limits", "status"),
+    [
+        ("while True: pass", "time.sleep(600)", Limits(timeout=6), "timeout"),
+        ("held = bytearray(b'x' * 900_000_000); time.sleep(600)", "time.sleep(600)", Limits(memory=700), "memory"),
+        ("time.sleep(600)", "pass", Limits(), "ok"),  # what is still there when the run is over ends, too
+    ],
+)
+def test_processes_that_a_learner_starts_are_within_its_limits(what, then, limits, status, is_daemon, tmp_path):
+    body = f"{starts(what, tmp_path, is_daemon=is_daemon)}; {then}"
+    assert run_mine(tmp_path, body, limits)["status"] == status
+    assert not is_running(int((tmp_path / "pid").read_text()))
+
+
+def test_seconds_and_memory_of_processes_that_a_learner_starts_count():
+    def learn(*_):
+        subprocess.run([sys.executable, "-c", "sum(range(20_000_000))"], check=True)
+
+    batches = [(pd.DataFrame({"x": [0.0]}), np.array(["a"], dtype=object))] * 2
+    steps = list(predict_then_learn(lambda X: None, learn, lambda found, y: None, batches))
+    assert min(step.learn_seconds for step in steps) > 0.1
+
+
+def test_it_can_be_imported_where_there_is_no_posix():
+    code = (
+        "import sys, os, subprocess, sklearn.metrics, pandas, scipy.stats\n"
+        "sys.platform = 'win32'\n"
+        "sys.modules |= {'resource': None, 'fcntl': None}\n"
+        "from nextbatch import cli, page, results, running, submissions, usage, worker\n"
+        "assert usage.children_seconds() == usage.peak_megabytes() == 0.0\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": str(HERE / "src")})
+
+
+def test_rows_say_all_versions_and_a_learner_in_a_file_has_none_of_a_library(tmp_path):
+    asked = learner_file(tmp_path, "pass")
+    assert re.fullmatch(r"code [0-9a-f]{10}", find_learner(asked).version())
+    assert find_learner("rf-all").version().startswith("scikit-learn ")
+    parts = re.fullmatch(r"nextbatch ([\d.]+), NumPy (\S+), pandas (\S+), scikit-learn (\S+)", describe_versions())
+    assert parts[2] == np.__version__
+
+
+def test_fingerprints_are_of_what_computes(monkeypatch):
+    def digest(name):
+        running._digest_common.cache_clear()
+        return Job(PROTOCOLS["delay-1"], ABRUPT, find_learner(name), name).fingerprint()
+
+    names = ("prior-all", "prior-last", "rf-select", "rf-all", "lightgbm-tuned", "river-hat")
+    before = {name: digest(name) for name in names}
+    assert len(set(before.values())) == len(names)
+    changed = set()
+
+    def digest_changed(files):
+        files = {file.relative_to(SOURCE).as_posix(): file for file in files}
+        return code.digest_files(files.values()) + ("changed" if changed & set(files) else "")
+
+    monkeypatch.setattr(running, "digest_files", digest_changed)
+    monkeypatch.setattr(learners, "digest_files", digest_changed)
+    learner = {
+        "learners/refits.py": {"rf-select", "rf-all", "lightgbm-tuned"},
+        "learners/streaming.py": {"river-hat"},
+        "learners/trivial.py": {"prior-all", "prior-last"},
+    }
+    common = ("batches", "encoding", "learners/base", "measures", "protocols", "usage")
+    expected = learner | {f"{name}.py": set(names) for name in common}
+    for file in SOURCE.rglob("*.py"):
+        changed = {file.relative_to(SOURCE).as_posix()}
+        found = {name for name in names if digest(name) != before[name]}
+        assert found == expected.get(*changed, set()), file
+    running._digest_common.cache_clear()
+    other = dataclasses.replace(PROTOCOLS["delay-1"], streams=("abrupt",), says="?", with_costly=True)
+    changed = set()
+    assert Job(other, ABRUPT, find_learner("rf-all"), "rf-all").fingerprint() == before["rf-all"]
 
 
 def test_results_survive_a_round_trip(tmp_path):
@@ -269,8 +364,8 @@ def submitted(tmp_path_factory):
     """Return a submission's folder, and the result of the run that is in it."""
     folder = tmp_path_factory.mktemp("submitted")
     job = Job(PROTOCOLS["next-batch"], ABRUPT, find_learner("prior-all"), "prior-all", quick=True)
-    found = run_job(job, Limits())
-    append_row(folder, found | {"machine": "here"})
+    found = run_job(job, Limits()) | {"machine": describe_machine()}
+    append_row(folder, found)
     return submissions.make_submission("prior-all", folder, folder), found
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nextbatch import __version__
 from nextbatch.learners import find_learner, known_learners
-from nextbatch.protocols import PROTOCOLS
+from nextbatch.protocol_list import PROTOCOLS
 from nextbatch.results import FILE, OK, Row, read_rows
 from nextbatch.running import Limits, find_undone, make_plan, run_jobs
 from nextbatch.streams import DATA_VARIABLE, HIDDEN_VARIABLE, KINDS, DataError, load_table, read_recipes
@@ -114,7 +114,7 @@ def list_all(options: argparse.Namespace) -> int:
     print("learners")
     for entry in known_learners().values():
         missing = entry.missing()
-        print(f"   {entry.name:18} {entry.title}{f'  [{missing} is not installed]' if missing else ''}")
+        print(f"   {entry.name:18} {entry.title}{f'  [{missing}]' if missing else ''}")
     print("protocols")
     for protocol in PROTOCOLS.values():
         print(f"   {protocol.name:18} {protocol.says}")

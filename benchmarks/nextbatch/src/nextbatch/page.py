@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 from html import escape
 
+from nextbatch.batches import QUICK_BATCHES, QUICK_SIZE
 from nextbatch.drawings import draw_critical_difference, draw_curves, draw_pareto
-from nextbatch.protocols import PROTOCOLS
+from nextbatch.protocol_list import PROTOCOLS
 from nextbatch.ranks import FALLBACK, Board, Line, make_board
 from nextbatch.results import OK, Row
-from nextbatch.streams import KINDS, QUICK_BATCHES, QUICK_SIZE, Recipe
+from nextbatch.streams import KINDS, Recipe
 
 SUBJECT = "adforest"  # of which the page says where it is not first
 FAMILIES = {"trivial": "trivial rules", "refit": "refits", "stream": "stream learners", "yours": "others"}

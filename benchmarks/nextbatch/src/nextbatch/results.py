@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import csv
-import fcntl
 import os
 import platform
+import sys
 from collections.abc import Iterable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from nextbatch import __version__
+
+if sys.platform != "win32":
+    import fcntl
 
 Row = dict[str, str]
 
@@ -39,6 +45,7 @@ COLUMNS = (
     "tuned",
     "verified",
     "version",
+    "versions",
     "machine",
     "date",
     "table_sha256",
@@ -71,11 +78,12 @@ def read_rows(*places: Path) -> list[Row]:
 
 
 def append_row(folder: Path, row: dict[str, Any]) -> None:
-    """Add a run to a folder's table; several processes may do so at a time."""
+    """Add a run to a folder's table; several processes may do so at a time, but on Windows."""
     path = folder / FILE
     folder.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8", newline="") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        if sys.platform != "win32":
+            fcntl.flock(file, fcntl.LOCK_EX)
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         if file.tell() == 0:
             writer.writeheader()
@@ -118,3 +126,9 @@ def describe_machine() -> str:
         ]
         model = names[0] if names else model
     return f"{model}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+
+
+def describe_versions() -> str:
+    """Return the versions of what all runs have in common."""
+    found = {"NumPy": "numpy", "pandas": "pandas", "scikit-learn": "scikit-learn"}
+    return ", ".join([f"nextbatch {__version__}", *(f"{name} {version(package)}" for name, package in found.items())])

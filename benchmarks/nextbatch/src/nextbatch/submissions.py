@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from nextbatch.learners import find_learner
-from nextbatch.protocols import PROTOCOLS
-from nextbatch.results import FILE, OK, Row, as_text, read_rows, write_rows
+from nextbatch.protocol_list import PROTOCOLS
+from nextbatch.results import FILE, OK, Row, as_text, describe_machine, read_rows, write_rows
 from nextbatch.running import Job, Limits, max_batches_of, run_job
 from nextbatch.streams import read_recipes
 
@@ -34,8 +34,8 @@ EXACT = (
     "family",
     "tuned",
 )
-# What follows from probabilities may differ by so much: libraries that compute them in float32 give other last digits on
-# other processors, so that no rounding makes a digest of them hold. A curve has three digits.
+# What follows from probabilities may differ by so much: libraries that compute them in float32 give other last digits
+# on other processors, so that no rounding makes a digest of them hold. A curve has three digits.
 TOLERANCES = {"log_loss": 0.0001, "rare_average_precision": 0.001, "log_loss_by_batch": 0.0011}
 
 
@@ -118,7 +118,7 @@ def verify_submission(folder: Path, streams: Sequence[str] | None = None, say: C
             row["size"] == "quick",
             max_batches=max_batches_of(row["size"]),
         )
-        found = run_job(job, Limits())
+        found = run_job(job, Limits()) | {"machine": describe_machine()}
         others = find_differences(row, found)
         row["verified"] = "false" if others else "true"
         where = f"{row['protocol']}  {row['stream']}  seed {row['seed']}"
@@ -164,5 +164,5 @@ def _shorten(before: str, now: str) -> str:
 
 def find_versions(row: Row, found: dict[str, Any]) -> list[str]:
     """Return which versions of a row are not those of a second run, in words."""
-    pairs = [(row[name], as_text(found.get(name))) for name in ("version",)]
+    pairs = [(row[name], as_text(found.get(name))) for name in ("version", "versions", "machine")]
     return [f"it was made with {before}, here is {now}" for before, now in pairs if before != now]
