@@ -14,14 +14,25 @@ import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
 
 from nextbatch import cli, code, learners, running, submissions, usage
+from nextbatch import page as page_module
+from nextbatch import table as table_module
 from nextbatch.encoding import Encoder
 from nextbatch.learners import find_learner
 from nextbatch.measures import Scores
 from nextbatch.page import make_page
 from nextbatch.protocol_list import PROTOCOLS
 from nextbatch.protocols import arrange, evaluate, predict_then_learn
-from nextbatch.results import FILE, KEY, append_row, describe_machine, describe_versions, read_rows, write_rows
-from nextbatch.running import Job, Limits, find_undone, run_job
+from nextbatch.results import (
+    FILE,
+    KEY,
+    append_row,
+    describe_machine,
+    describe_versions,
+    read_results,
+    read_rows,
+    write_rows,
+)
+from nextbatch.running import Job, Limits, find_undone, make_plan, mark_stale, run_job
 from nextbatch.streams import RECIPES as RECIPES_FOLDER
 from nextbatch.streams import DataError, cut_batches, digest_table, load_table, read_recipes
 from nextbatch.table import BEGIN, END, make_table
@@ -184,16 +195,46 @@ def test_code_counts_without_comments_and_docstrings_and_with_what_it_imports(tm
 def test_a_run_is_repeated_if_its_code_its_table_or_its_library_changed(tmp_path, monkeypatch):
     job = Job(PROTOCOLS["next-batch"], ABRUPT, find_learner("prior-all"), "prior-all", quick=True)
     append_row(tmp_path, run_job(job, Limits()) | {"machine": "here"})
-    assert find_undone([job], tmp_path) == []
-    assert find_undone([dataclasses.replace(job, seed=1)], tmp_path) != []
-    other = dataclasses.replace(ABRUPT, sha256="0" * 64)
-    assert find_undone([dataclasses.replace(job, recipe=other)], tmp_path) != []
-    slower = dataclasses.replace(job.protocol, budget=0.1)
-    assert find_undone([dataclasses.replace(job, protocol=slower)], tmp_path) != []
+    assert find_undone([job], tmp_path) == {}
+
+    def why(**changes):
+        (said,) = find_undone([dataclasses.replace(job, **changes)], tmp_path).values()
+        return said
+
+    assert why(seed=1) == "not run"
+    assert why(recipe=dataclasses.replace(ABRUPT, sha256="0" * 64)) == "stale: the table is another one"
+    assert why(protocol=dataclasses.replace(job.protocol, budget=0.1)) == "stale: code has changed"
     said = dataclasses.replace(job.protocol, says="In other words.")
-    assert find_undone([dataclasses.replace(job, protocol=said)], tmp_path) == []
+    assert find_undone([dataclasses.replace(job, protocol=said)], tmp_path) == {}
+    (row,) = read_rows(tmp_path)
+    assert [one["stale"] for one in mark_stale([row, row | {"fingerprint": "0"}], RECIPES)] == ["", "true"]
+    before = job.entry.version()
     monkeypatch.setattr(type(job.entry), "version", lambda self: "scikit-learn 99")
-    assert find_undone([job], tmp_path) != []
+    assert why() == f"stale: of {before}, here is scikit-learn 99"
+    assert [one["stale"] for one in mark_stale([row], RECIPES)] == [""]  # the other version would still give it
+    monkeypatch.setattr(type(job.entry), "version", lambda self: f"{before} (0123456789)")  # a checkout that changed
+    assert [one["stale"] for one in mark_stale([row], RECIPES)] == ["true"]
+
+
+def test_what_is_left_is_said_without_running_it(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(running, "run_job", lambda *_: pytest.fail("a run was made"))
+    run = ["run", "--quick", "--streams", "noise", "--learners", "rf-last", "--out", str(tmp_path)]
+    assert cli.main([*run, "--left"]) == 0
+    assert re.search(r"^ +5  next-batch  not run$", capsys.readouterr().out, re.MULTILINE)
+    assert cli.main([*run, "--minutes", "0"]) == 0
+    assert "5 runs are left; the same command goes on with them." in capsys.readouterr().out
+
+
+def test_runs_are_in_the_order_of_what_they_are_worth():
+    names = ("lightgbm-tuned", "rf-all", "prior-all")
+    entries = {name: find_learner(name) for name in names}
+    recipes = [RECIPES["abrupt"], RECIPES["noise"]]
+    jobs = make_plan(entries, recipes, list(PROTOCOLS.values()), seeds=(0, 1)).jobs
+    assert list(dict.fromkeys(job.protocol.name for job in jobs))[:4] == list(PROTOCOLS)[:4]
+    main = [(job.seed, job.entry.name, job.recipe.name) for job in jobs if job.protocol.name == "next-batch"]
+    assert main[:4] == [(0, name, stream) for stream in ("abrupt", "noise") for name in ("rf-all", "prior-all")]
+    assert main[4:6] == [(0, "lightgbm-tuned", "abrupt"), (0, "lightgbm-tuned", "noise")]
+    assert {seed for seed, *_ in main[6:]} == {1}
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -417,17 +458,61 @@ def test_the_page_marks_streams_and_says_where_adforest_is_not_first():
     assert "hotel* (" in make_table(worse, RECIPES)
 
 
+def test_one_longer_run_hides_no_others():
+    rows = read_rows(HERE / "results")
+    table = make_table(rows, RECIPES)
+    longer = next(row for row in rows if (row["learner"], row["stream"]) == ("adforest", "elec2")) | {"size": "full"}
+    assert make_table([*rows, longer | {"accuracy": "1"}], RECIPES) == table
+    every = [row | {"size": "full"} for row in rows if row["stream"] == "elec2"]
+    assert "first 20 batches of 24 streams, full on 1 stream" in make_table([*rows, *every], RECIPES)
+    page = make_page([*rows, longer], RECIPES)
+    assert f"{len(rows)} runs" in page
+
+
+def test_submissions_beside_the_results_are_shown_and_unverified_until_they_are_verified(tmp_path):
+    shutil.copytree(HERE / "results", tmp_path / "results")
+    rows = read_rows(HERE / "results")
+    mine = [row | {"learner": "mine", "title": "Mine", "family": "yours"} for row in rows if row["learner"] == "rf-all"]
+    for verified, marked in (("false", "| mine (unverified) |"), ("true", "| mine |")):
+        write_rows(tmp_path / "submissions" / "mine" / FILE, [row | {"verified": verified} for row in mine])
+        assert marked in make_table(read_results(tmp_path / "results"), RECIPES)
+        page = make_page(read_results(tmp_path / "results"), RECIPES)
+        assert ('title="nobody ran it">unverified' in page) == (verified == "false")
+
+
+def test_rows_of_equal_time_stand_beside_the_others():
+    rows = read_rows(HERE / "results")
+    limited = [row | {"protocol": "equal-time", "accuracy": "0.123"} for row in rows]
+    page = make_page([*rows, *limited], RECIPES)
+    board = page.partition('<section class="board"')[2].partition("</section>")[0]
+    assert board.count(">equal time</span>") == len({row["learner"] for row in rows if row["family"] != "trivial"})
+    assert '<td data-value="rf-all, equal time"><span title=' in board
+    table = make_table([*rows, *limited], RECIPES)
+    assert "| real, equal time (19) |" in table
+    assert re.search(r"^\| rf-all.* \| (\*\*)?\.123(\*\*)? \| [\d.]+ \|$", table, re.MULTILINE)
+
+
+def test_stale_rows_are_marked(monkeypatch):
+    current = [row | {"stale": ""} for row in read_rows(HERE / "results")]
+    old = [row | ({"stale": "true"} if row["learner"] == "rf-all" else {}) for row in current]
+    for rows, n in ((current, 0), (old, 1)):
+        for module in (page_module, table_module):
+            monkeypatch.setattr(module, "mark_stale", lambda given, recipes: given)
+        assert make_table(rows, RECIPES).count("| rf-all (stale) |") == n
+        assert ("Stale: of code that has changed since" in make_table(rows, RECIPES)) == bool(n)
+        assert ('title="25 of 25 streams">stale' in make_page(rows, RECIPES)) == bool(n)
+
+
 def test_tuned_learners_are_marked_and_rules_are_never_filtered():
     rows = [row | {"tuned": "of two" if row["learner"] == "rf-all" else ""} for row in read_rows(HERE / "results")]
-    assert "| rf-all (tuned) |" in make_table(rows, RECIPES)
-    assert make_table(rows, RECIPES).count("(tuned)") == 1
+    assert re.findall(r"\| (\S+) \(tuned", make_table(rows, RECIPES)) == ["rf-all"]
     page = make_page(rows, RECIPES)
     marked = re.findall(
         r'<td data-value="([^"]+)"><span[^>]*>[^<]*</span> <span class="dim" title="of two">tuned', page
     )
     assert set(marked) == {"rf-all"}
     for rule in ("no-change", "prior-last", "prior-all"):
-        assert f"| {rule} |" in make_table(rows, RECIPES)
+        assert re.search(rf"\| {rule} [|(]", make_table(rows, RECIPES))
         assert f'data-family="trivial"><td data-value="{rule}">' in page
 
 
@@ -457,13 +542,18 @@ def test_hidden_streams_are_run_by_those_who_have_the_folder(tmp_path, monkeypat
 def test_the_readme_shows_what_the_results_give():
     text = (HERE.parents[1] / "README.md").read_text(encoding="utf-8")
     shown = text.partition(BEGIN)[2].partition(END)[0].strip()
-    assert shown == make_table(read_rows(HERE / "results"), RECIPES)
+    again = "nextbatch table benchmarks/nextbatch/results --write README.md"
+    # Rows of code that has changed since are marked, here and there: what is not run again is said to be stale.
+    assert shown == make_table(read_results(HERE / "results"), RECIPES), f"Run: {again}"
+    assert re.search(
+        r"(full streams|first \d+ batches of .+), \d seeds?, run 20\d\d-\d\d-\d\d.* with adforest \d", shown
+    )
 
 
 def test_the_page_in_a_browser(tmp_path):
     browsing = pytest.importorskip("browsing")
     path = tmp_path / "index.html"
-    path.write_text(make_page(read_rows(HERE / "results"), RECIPES), encoding="utf-8")
+    path.write_text(make_page(read_results(HERE / "results"), RECIPES), encoding="utf-8")
     with browsing.chromium() as browser, browsing.visiting(browser) as visit:
         for width in (browsing.DESK, browsing.PHONE):
             for scheme in ("light", "dark"):

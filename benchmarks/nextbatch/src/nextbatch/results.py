@@ -6,7 +6,7 @@ import csv
 import os
 import platform
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ if sys.platform != "win32":
 
 Row = dict[str, str]
 
-FILE = "runs.csv"
+FILE, SUBMISSIONS = "runs.csv", "submissions"
 KEY = ("size", "protocol", "stream", "learner", "seed")
 MEASURES = (
     "accuracy",
@@ -75,6 +75,62 @@ def read_rows(*places: Path) -> list[Row]:
                         )
                     rows[key_of(row)] = row
     return list(rows.values())
+
+
+def read_results(*places: Path) -> list[Row]:
+    """Return the runs in some folders, and those of the submissions beside each of them: ``submissions/NAME``."""
+    beside = [path for place in places for path in sorted((place.parent / SUBMISSIONS).glob(f"*/{FILE}"))]
+    return read_rows(*beside, *places)
+
+
+def choose_sizes(rows: Sequence[Row]) -> list[Row]:
+    """Return the runs that are compared: of each protocol on each stream those of one size.
+
+    It is the largest size that all learners with a run there have, so that one longer run hides no others. Where no
+    size is common to all, it is the one that most of them have, of several such the largest.
+
+    Examples
+    --------
+    >>> made = [("full", "a"), ("first 20 batches", "a"), ("first 20 batches", "b"), ("quick", "b")]
+    >>> rows = [{"protocol": "p", "stream": "s", "size": size, "learner": learner} for size, learner in made]
+    >>> [row["learner"] for row in choose_sizes(rows)], choose_sizes(rows)[0]["size"]
+    (['a', 'b'], 'first 20 batches')
+    """
+    learners: dict[tuple[str, str], dict[str, set[str]]] = {}
+    for row in rows:
+        sizes = learners.setdefault((row["protocol"], row["stream"]), {})
+        sizes.setdefault(row["size"], set()).add(row["learner"])
+    chosen = {
+        place: max(sizes, key=lambda size: (len(sizes[size]), _extent(size))) for place, sizes in learners.items()
+    }
+    return [row for row in rows if row["size"] == chosen[row["protocol"], row["stream"]]]
+
+
+def _extent(size: str) -> float:
+    """Return a number that is larger for runs of longer parts of streams."""
+    return {"quick": 0.0, "full": float("inf")}.get(size) or float("".join(filter(str.isdigit, size)) or 0)
+
+
+def say_sizes(rows: Sequence[Row]) -> str:
+    """Return how much of each stream was run, in words.
+
+    Examples
+    --------
+    >>> say_sizes([{"stream": "a", "size": "full"}, {"stream": "b", "size": "first 20 batches"}])
+    'first 20 batches of 1 stream, full on 1 stream'
+    >>> say_sizes([{"stream": "a", "size": "full"}])
+    'full streams'
+    """
+    streams: dict[str, set[str]] = {}
+    for row in rows:
+        streams.setdefault(row["size"], set()).add(row["stream"])
+    if len(streams) == 1:
+        return "full streams" if "full" in streams else f"{next(iter(streams))} of each stream"
+    parts = []
+    for size in sorted(streams, key=_extent):
+        n = len(streams[size])
+        parts.append(f"{size} {'of' if size.startswith('first') else 'on'} {n} stream{'s' if n > 1 else ''}")
+    return ", ".join(parts)
 
 
 def append_row(folder: Path, row: dict[str, Any]) -> None:

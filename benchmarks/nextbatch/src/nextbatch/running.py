@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import signal
 import subprocess
@@ -11,17 +12,19 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from nextbatch import batches, encoding, measures, protocols, streams, usage
 from nextbatch.code import digest_files, find_file
-from nextbatch.learners import Entry, base
+from nextbatch.learners import Entry, base, known_learners
+from nextbatch.protocol_list import PROTOCOLS
 from nextbatch.protocols import Protocol
 from nextbatch.results import (
     KEY,
@@ -151,6 +154,8 @@ def make_plan(
 ) -> Plan:
     """Return the runs of some learners, streams and protocols; what is not at hand is left out with a sentence.
 
+    They are in the order of what they are worth: protocol after protocol, seed after seed, costly learners last.
+
     Parameters
     ----------
     entries : dict of Entry
@@ -178,17 +183,15 @@ def make_plan(
             plan.skipped.append(f"{entry.name} is left out: {entry.missing()}")
         else:
             used[asked] = entry
-    for protocol in chosen:
-        for recipe in recipes:
-            is_there = recipe.name not in absent and (recipe.is_generated or not quick)
-            is_asked = not protocol.streams or recipe.name in protocol.streams
-            if is_there and is_asked and not (recipe.kind == "hidden" and protocol.name != "next-batch"):
-                plan.jobs += [
-                    Job(protocol, recipe, entry, asked, seed, quick, hidden, max_batches)
-                    for asked, entry in used.items()
-                    if _takes_part(entry, protocol)
-                    for seed in seeds
-                ]
+    for protocol, seed, is_costly, recipe in product(chosen, seeds, (False, True), recipes):
+        is_there = recipe.name not in absent and (recipe.is_generated or not quick)
+        is_asked = not protocol.streams or recipe.name in protocol.streams
+        if is_there and is_asked and not (recipe.kind == "hidden" and protocol.name != "next-batch"):
+            plan.jobs += [
+                Job(protocol, recipe, entry, asked, seed, quick, hidden, max_batches)
+                for asked, entry in used.items()
+                if _takes_part(entry, protocol) and entry.is_costly == is_costly
+            ]
     return plan
 
 
@@ -199,26 +202,72 @@ def _takes_part(entry: Entry, protocol: Protocol) -> bool:
     return entry.name != "successor" and (protocol.with_costly or not entry.is_costly)
 
 
-def find_undone(jobs: Sequence[Job], folder: Path) -> list[Job]:
-    """Return the jobs without a row, or whose row was made of other code, another table or another library."""
+def find_undone(jobs: Sequence[Job], folder: Path) -> dict[Job, str]:
+    """Return the jobs without a row, or whose row was made of other code, another table or another library; and why."""
     done = {key_of(row): row for row in read_rows(folder)}
-    found = []
+    found = {}
     for job in jobs:
         row = done.get(tuple(job.key.values()))
-        if row is None or row["fingerprint"] != job.fingerprint():
-            found.append(job)
+        if row is None:
+            found[job] = "not run"
+        elif row["fingerprint"] != job.fingerprint():
+            before, now = row["version"], job.entry.version()
+            found[job] = (
+                "stale: the table is another one"
+                if row["table_sha256"] != job.recipe.sha256
+                else f"stale: of {before}, here is {now}"
+                if before != now
+                else "stale: code has changed"
+            )
     return found
 
 
+def mark_stale(rows: Sequence[Row], recipes: dict[str, Recipe]) -> list[Row]:
+    """Return runs with a column ``stale``, which says "true" where the code is not what the run was made with.
+
+    Code is that of the protocols, the measures and the adapter; and that of the library where a checkout of the same
+    version is installed. A run of another version is not stale: that version would still give it. What cannot be
+    known, as of learners that are not here, counts as not stale.
+    """
+    known, versions, found = known_learners(), {}, {}
+    marked = []
+    for row in rows:
+        entry, recipe = known.get(row["learner"]), recipes.get(row["stream"])
+        is_known = entry is not None and recipe is not None and row["protocol"] in PROTOCOLS
+        stale = ""
+        if entry and recipe and is_known:
+            if entry.name not in versions:
+                versions[entry.name] = "" if entry.missing() else entry.version()
+            version, installed = row["version"], versions[entry.name]
+            if " (" in installed and installed.partition(" (")[0] == version.partition(" (")[0]:
+                version = installed
+            job = Job(PROTOCOLS[row["protocol"]], recipe, entry, entry.name)
+            key = row["protocol"], row["stream"], entry.name, version
+            if key not in found:
+                found[key] = job.fingerprint(version)
+            stale = "true" if row["fingerprint"] != found[key] else ""
+        marked.append(row | {"stale": stale})
+    return marked
+
+
 def run_jobs(
-    jobs: Sequence[Job], folder: Path, limits: Limits, n_jobs: int, on_done: Callable[[Row], object] = lambda row: None
+    jobs: Iterable[Job],
+    folder: Path,
+    limits: Limits,
+    n_jobs: int,
+    on_done: Callable[[Row], object] = lambda row: None,
+    minutes: float | None = None,
 ) -> None:
-    """Do runs, several at a time, and append a row to the folder's table when one is done."""
+    """Do runs, several at a time, and append a row to the folder's table when one is done.
+
+    None is begun after so many minutes.
+    """
+    until = math.inf if minutes is None else time.monotonic() + 60 * minutes
     machine, lock = describe_machine(), threading.Lock()
     stop = threading.Event()
 
     def run(job: Job) -> None:
-        if stop.is_set():
+        if stop.is_set() or time.monotonic() >= until:
             return
         row = run_job(job, limits, stop) | {"machine": machine}
         if stop.is_set():

@@ -207,6 +207,7 @@ BUILT_IN = (
         start="adforest.adaptive",
     ),
 )
+NAMES = frozenset(one.name for one in BUILT_IN)
 
 
 def known_learners() -> dict[str, Entry]:
