@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -154,7 +155,7 @@ def test_codes_of_categories_do_not_depend_on_what_comes_later():
 
 
 @pytest.mark.parametrize(
-    "name", ["hgb-last3", "lightgbm-last3", "xgboost-last3", "catboost-last3", "river-hat", "adforest"]
+    "name", ["hgb-last3", "lightgbm-last3", "xgboost-last3", "catboost-last3", "river-hat", "capymoa-hat", "adforest"]
 )
 def test_adapters_take_categories_gaps_and_empty_columns(name):
     entry = find_learner(name)
@@ -165,6 +166,15 @@ def test_adapters_take_categories_gaps_and_empty_columns(name):
     if name == "catboost-last3":
         learner.parameters = {"iterations": 5}
     assert evaluate(learner, batches, PROTOCOLS["next-batch"])["n_samples"] == 120
+
+
+def test_every_library_has_an_extra_of_its_name(monkeypatch):
+    project = tomllib.loads((HERE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = set(project["optional-dependencies"])
+    needed = {one.module for one in learners.BUILT_IN} - {"sklearn"}
+    assert needed == set(learners.EXTRAS) == extras - {"all"}
+    monkeypatch.setattr(learners.importlib.util, "find_spec", lambda name: None)
+    assert find_learner("xgboost-all").missing() == "xgboost is not installed: pip install 'nextbatch[xgboost]'"
 
 
 def test_code_counts_without_comments_and_docstrings_and_with_what_it_imports(tmp_path):
@@ -220,9 +230,9 @@ def test_what_is_left_is_said_without_running_it(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(running, "run_job", lambda *_: pytest.fail("a run was made"))
     run = ["run", "--quick", "--streams", "noise", "--learners", "rf-last", "--out", str(tmp_path)]
     assert cli.main([*run, "--left"]) == 0
-    assert re.search(r"^ +5  next-batch  not run$", capsys.readouterr().out, re.MULTILINE)
+    assert re.search(r"^ +4  next-batch  not run$", capsys.readouterr().out, re.MULTILINE)
     assert cli.main([*run, "--minutes", "0"]) == 0
-    assert "5 runs are left; the same command goes on with them." in capsys.readouterr().out
+    assert "4 runs are left; the same command goes on with them." in capsys.readouterr().out
 
 
 def test_runs_are_in_the_order_of_what_they_are_worth():
