@@ -76,6 +76,30 @@ def test_tables_have_the_digest_of_their_recipe(name):
     assert shape == (recipe.n_records, recipe.n_features, recipe.n_classes)
 
 
+@pytest.mark.parametrize("recipe", [one for one in RECIPES.values() if not one.is_generated], ids=lambda one: one.name)
+def test_recipes_of_real_streams_say_where_they_are_from(recipe):
+    assert re.fullmatch(r"https://[\w.-]+/\S+", recipe.url)
+    assert re.fullmatch("[0-9a-f]{64}", recipe.parquet_sha256)
+    columns = re.split(r"[,;] ", recipe.time_column)
+    assert (recipe.time_column == "file order") or recipe.kind != "file"
+    if recipe.find():
+        assert recipe.has_same_file()
+        named = set(columns) & set(pd.read_parquet(recipe.find()).columns)
+        assert named or recipe.time_column == "file order" or "left out" in recipe.time_column
+
+
+def test_the_list_shows_sources_and_whether_files_are_the_same(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(cli, "read_recipes", lambda hidden: {name: RECIPES[name] for name in ("abrupt", "elec2")})
+    if RECIPES["elec2"].find():
+        load = pd.read_parquet(RECIPES["elec2"].find())
+        load.to_parquet(tmp_path / "elec2.parquet", compression="gzip")
+        monkeypatch.setenv("NEXTBATCH_DATA", str(tmp_path))
+    assert cli.main(["list", "--check"]) == 0
+    said = capsys.readouterr().out
+    assert "https://www.openml.org/d/151  by file order" in said
+    assert ("[digest as in the recipe; another file]" in said) == bool(RECIPES["elec2"].find())
+
+
 def test_a_changed_table_is_refused(tmp_path, monkeypatch):
     table = load_table(ABRUPT)
     recipe = dataclasses.replace(ABRUPT, name="copied", kind="time")

@@ -110,10 +110,13 @@ def list_all(options: argparse.Namespace) -> int:
         state = "" if one.is_generated or one.find() else "  [no table]"
         if options.check and not state:
             load_table(one)
-            state = "  [digest as in the recipe]"
+            file = "" if one.is_generated or one.has_same_file() else "; another file"
+            state = f"  [digest as in the recipe{file}]"
         mark = "*" if one.chosen_on else " "
         n = round(one.n_records / one.thin / one.batch_size)
         print(f" {mark} {one.name:18} {KINDS[one.kind]:31} {n:3} x {one.batch_size:5,}  {one.title}{state}")
+        if one.url:
+            print(f"{'':26}{one.url}  by {one.time_column}")
     print("learners")
     for entry in known_learners().values():
         missing = entry.missing()

@@ -47,7 +47,7 @@ tr.subject td:first-child{background:var(--mark)}
 th[aria-sort=ascending] button::after{content:" \\2191"}
 th[aria-sort=descending] button::after{content:" \\2193"}
 .lost{columns:17rem;padding-left:1.2rem;margin:.4rem 0 1rem}select{max-width:100%}
-svg{display:block}svg text{fill:var(--fg);font:12px system-ui,sans-serif}.dim{color:var(--dim)}
+svg{display:block}svg text{fill:var(--fg);font:12px system-ui,sans-serif}.dim{color:var(--dim)}a{color:var(--c0)}
 label{display:inline-block;max-width:100%;margin-right:1rem}[hidden]{display:none}
 details{margin:.4rem 0}summary{cursor:pointer}
 """
@@ -326,10 +326,14 @@ def _stream(
     groups = " ".join(kind for kind, (_, names) in kinds.items() if name in names)
     gap = next((gap for stream, _, gap in find_lost(board) if stream == name), 0.0)
     behind = f"; {SUBJECT} is {gap:.3f} behind" if gap > 0 else ""
+    source = escape(recipe.source)
+    if recipe.url:
+        source = f'<a href="{escape(recipe.url)}">{source}</a>'
+    order = escape(f"{recipe.order} ({recipe.time_column})" if recipe.time_column else recipe.order)
     summary = f"{mark(recipe)}: {recipe.title} (first: {board.winner(name)}{behind})"
     return f"""<details class="stream" data-protocol="{protocol}" data-kinds="{groups}">
 <summary>{escape(summary)}</summary>
-<p>{escape(recipe.source)}. Licence: {escape(recipe.licence)}. Order: {escape(recipe.order)}. Left out:
+<p>{source}. Licence: {escape(recipe.licence)}. Order: {order}. Left out:
 {escape(recipe.left_out)}
 {escape(drift)}{chosen}</p>
 {draw_curves(curves, [line for line in lines if line.name in curves], recipe, PROTOCOLS[protocol], SUBJECT)}

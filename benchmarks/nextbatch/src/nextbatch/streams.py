@@ -40,7 +40,7 @@ class Recipe:
     kind : {"time", "file", "generated", "hidden"}
     source, licence : str
     order : str
-        The time column, or what else orders the samples.
+        What orders the samples, in words.
     left_out : str
         What the source has and the table has not, and why.
     batch_size : int
@@ -51,8 +51,12 @@ class Recipe:
         Digest of the table's content, see `digest_table`.
     thin : int
         Every how many-th sample is kept, so that a stream has at most 50,000.
-    raw_sha256 : str
-        Digest of the publisher's file, where one was at hand when the table was made; otherwise empty.
+    url : str
+        The page of the source; empty for generated streams.
+    time_column : str
+        The source's field that the samples are ordered by, or "file order".
+    parquet_sha256 : str
+        Digest of the file that the table was read from. Another file with the same table is as good.
     chosen_on : tuple of str
         Learners whose defaults were chosen while looking at results on this stream.
     drift : tuple of int
@@ -72,7 +76,9 @@ class Recipe:
     n_classes: int
     sha256: str
     thin: int = 1
-    raw_sha256: str = ""
+    url: str = ""
+    time_column: str = ""
+    parquet_sha256: str = ""
     chosen_on: tuple[str, ...] = ()
     drift: tuple[int, ...] = ()
     folder: str = ""
@@ -100,6 +106,11 @@ class Recipe:
         places = [place for place in places if place]
         found = (Path(place) / below / f"{self.name}.parquet" for place in places for below in ("", "streams"))
         return None if self.is_generated else next((path for path in found if path.is_file()), None)
+
+    def has_same_file(self) -> bool:
+        """Return whether the table's file is the one that the recipe was made with, to the byte."""
+        path = self.find()
+        return path is not None and hashlib.sha256(path.read_bytes()).hexdigest() == self.parquet_sha256
 
 
 def read_recipes(hidden: str | None = None) -> dict[str, Recipe]:
