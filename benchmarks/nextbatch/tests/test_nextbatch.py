@@ -23,6 +23,7 @@ from nextbatch.measures import Scores
 from nextbatch.page import make_page
 from nextbatch.protocol_list import PROTOCOLS
 from nextbatch.protocols import arrange, evaluate, predict_then_learn
+from nextbatch.ranks import make_board
 from nextbatch.results import (
     FILE,
     KEY,
@@ -47,6 +48,14 @@ N_REPEATED = 10  # batches of committed rows that are run again
 
 def quick(name="abrupt"):
     return cut_batches(load_table(RECIPES[name]), RECIPES[name], quick=True)
+
+
+def main_rows():
+    """Return committed rows of the main protocol, one a learner and stream, as if they were of 20 batches."""
+    rows = {
+        (row["learner"], row["stream"]): row for row in read_rows(HERE / "results") if row["protocol"] == "next-batch"
+    }
+    return [row | {"size": "first 20 batches", "seed": "0"} for row in rows.values()]
 
 
 class Recorder:
@@ -323,7 +332,7 @@ def is_running(pid):
     return any(one.pid == pid for one in usage.read_processes())
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="what processes use is read from /proc")
+@pytest.mark.skipif(not usage.HAS_PROC, reason="what processes use is read from /proc")
 @pytest.mark.parametrize("is_daemon", [False, True])
 @pytest.mark.parametrize(
     ("what", "then", "limits", "status"),
@@ -479,21 +488,22 @@ def test_probabilities_may_differ_in_their_last_digits_and_versions_that_differ_
 
 
 def test_the_page_marks_streams_and_says_where_adforest_is_not_first():
-    rows = read_rows(HERE / "results")
+    rows = main_rows()
     page = make_page(rows, RECIPES)
     assert "elec2*" in page
     assert "football*" not in page
     assert "It is not first on" in page
-    # Made the worst on one stream, it must be named there.
-    worse = [
-        row | {"accuracy": "0.01"} if (row["learner"], row["stream"]) == ("adforest", "hotel") else row for row in rows
-    ]
-    assert "hotel* (" not in make_table(rows, RECIPES)
-    assert "hotel* (" in make_table(worse, RECIPES)
+    # Made the worst on a stream where it is the first, it must be named there.
+    board = make_board(rows, "next-batch", list(RECIPES))
+    won = next(name for name in board.streams if RECIPES[name].chosen_on and board.winner(name) == "adforest")
+    is_there = [(row["learner"], row["stream"]) == ("adforest", won) for row in rows]
+    worse = [row | {"accuracy": "0.01"} if found else row for found, row in zip(is_there, rows, strict=True)]
+    assert f"{won}* (" not in make_table(rows, RECIPES)
+    assert f"{won}* (" in make_table(worse, RECIPES)
 
 
 def test_one_longer_run_hides_no_others():
-    rows = read_rows(HERE / "results")
+    rows = main_rows()
     table = make_table(rows, RECIPES)
     longer = next(row for row in rows if (row["learner"], row["stream"]) == ("adforest", "elec2")) | {"size": "full"}
     assert make_table([*rows, longer | {"accuracy": "1"}], RECIPES) == table
@@ -504,18 +514,20 @@ def test_one_longer_run_hides_no_others():
 
 
 def test_submissions_beside_the_results_are_shown_and_unverified_until_they_are_verified(tmp_path):
-    shutil.copytree(HERE / "results", tmp_path / "results")
-    rows = read_rows(HERE / "results")
+    rows = main_rows()
+    write_rows(tmp_path / "results" / FILE, rows)
     mine = [row | {"learner": "mine", "title": "Mine", "family": "yours"} for row in rows if row["learner"] == "rf-all"]
     for verified, marked in (("false", "| mine (unverified) |"), ("true", "| mine |")):
-        write_rows(tmp_path / "submissions" / "mine" / FILE, [row | {"verified": verified} for row in mine])
+        given = [mine[0] | {"verified": verified}, mine[1] | {"verified": verified}, *mine[2:]]
+        write_rows(tmp_path / "submissions" / "mine" / FILE, given)
         assert marked in make_table(read_results(tmp_path / "results"), RECIPES)
         page = make_page(read_results(tmp_path / "results"), RECIPES)
+        page = page.partition('<section class="board"')[2].partition("</section>")[0]  # all streams
         assert ('title="nobody ran it">unverified' in page) == (verified == "false")
 
 
 def test_rows_of_equal_time_stand_beside_the_others():
-    rows = read_rows(HERE / "results")
+    rows = main_rows()
     limited = [row | {"protocol": "equal-time", "accuracy": "0.123"} for row in rows]
     page = make_page([*rows, *limited], RECIPES)
     board = page.partition('<section class="board"')[2].partition("</section>")[0]
@@ -527,7 +539,7 @@ def test_rows_of_equal_time_stand_beside_the_others():
 
 
 def test_stale_rows_are_marked(monkeypatch):
-    current = [row | {"stale": ""} for row in read_rows(HERE / "results")]
+    current = [row | {"stale": ""} for row in main_rows()]
     old = [row | ({"stale": "true"} if row["learner"] == "rf-all" else {}) for row in current]
     for rows, n in ((current, 0), (old, 1)):
         for module in (page_module, table_module):
@@ -538,7 +550,7 @@ def test_stale_rows_are_marked(monkeypatch):
 
 
 def test_tuned_learners_are_marked_and_rules_are_never_filtered():
-    rows = [row | {"tuned": "of two" if row["learner"] == "rf-all" else ""} for row in read_rows(HERE / "results")]
+    rows = [row | {"tuned": "of two" if row["learner"] == "rf-all" else ""} for row in main_rows()]
     assert re.findall(r"\| (\S+) \(tuned", make_table(rows, RECIPES)) == ["rf-all"]
     page = make_page(rows, RECIPES)
     marked = re.findall(

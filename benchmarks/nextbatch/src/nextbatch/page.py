@@ -240,7 +240,7 @@ def say_marks(line: Line) -> list[str]:
     """Return what is to be known of a learner's rows: tuned, handed in and not verified, of code that has changed."""
     marks = {
         "tuned": line.tuned,
-        "unverified": line.name not in NAMES and line.verified < line.n_streams,
+        "unverified": line.name not in NAMES and not line.verified,
         "stale": line.stale,
     }
     return [says for says, is_so in marks.items() if is_so]

@@ -17,6 +17,7 @@ from pathlib import Path
 if sys.platform != "win32":
     import resource
 
+HAS_PROC = Path("/proc/self/stat").exists()
 ROUNDS = 20  # times that a group is killed: a process may start another one meanwhile
 
 
@@ -136,7 +137,7 @@ class Group:
             return
         for _ in range(ROUNDS):
             self.look()
-            if is_running or any(one.session == self.pid for one in self.members):
+            if is_running or not HAS_PROC or any(one.session == self.pid for one in self.members):
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(self.pid, signal.SIGKILL)
             if not self.members:
