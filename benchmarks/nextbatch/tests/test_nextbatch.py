@@ -508,7 +508,7 @@ def test_one_longer_run_hides_no_others():
     longer = next(row for row in rows if (row["learner"], row["stream"]) == ("adforest", "elec2")) | {"size": "full"}
     assert make_table([*rows, longer | {"accuracy": "1"}], RECIPES) == table
     every = [row | {"size": "full"} for row in rows if row["stream"] == "elec2"]
-    assert "first 20 batches of 24 streams, full on 1 stream" in make_table([*rows, *every], RECIPES)
+    assert "first 20 batches of 24 streams, the whole of 1 stream" in make_table([*rows, *every], RECIPES)
     page = make_page([*rows, longer], RECIPES)
     assert f"{len(rows)} runs" in page
 
@@ -591,9 +591,7 @@ def test_the_readme_shows_what_the_results_give():
     again = "nextbatch table benchmarks/nextbatch/results --write README.md"
     # Rows of code that has changed since are marked, here and there: what is not run again is said to be stale.
     assert shown == make_table(read_results(HERE / "results"), RECIPES), f"Run: {again}"
-    assert re.search(
-        r"(full streams|first \d+ batches of .+), \d seeds?, run 20\d\d-\d\d-\d\d.* with adforest \d", shown
-    )
+    assert re.search(r"(the whole|first \d+ batches) of .+, \d seeds?, run 20\d\d-\d\d-\d\d.* with adforest \d", shown)
 
 
 def test_the_page_in_a_browser(tmp_path):

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from nextbatch.batches import QUICK_BATCHES, QUICK_SIZE
 from nextbatch.drawings import draw_critical_difference, draw_curves, draw_pareto
 from nextbatch.learners import NAMES
 from nextbatch.protocol_list import PROTOCOLS
@@ -30,7 +29,6 @@ COLUMNS = {
     "peak_mb": "peak MB",
 }
 LOW = ("learner", "rank", "regret", "log_loss", "seconds_per_batch", "peak_mb")  # columns of which the least is best
-SAYS_QUICK = f"{QUICK_BATCHES} batches of {QUICK_SIZE} samples"
 STYLE = """
 :root{color-scheme:light dark;--bg:#fff;--fg:#1b1b1b;--dim:#5c5c5c;--line:#d4d4d4;--head:#f3f3f3;--mark:#fff3c4;
 --c0:#0b62b8;--c1:#b3261e;--c2:#1c7a3e;--c3:#7a3fb0;--c4:#a35a00;--c5:#00747c;--c6:#5c5c5c}
@@ -93,8 +91,8 @@ def make_page(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
         details += [_stream(whole, rows, protocol, recipes[name], kinds) for name in whole.streams]
     machines = sorted({f"{row['machine']}; {row['date']}" for row in rows})
     versions = sorted({row[name] for row in rows for name in ("version", "versions")} - {""})
-    sizes = [SAYS_QUICK if one == "quick" else one for one in sorted({row["size"] for row in rows} - {"full"})]
-    short = f" Streams are not whole ({', '.join(sizes)} of each): results on all of them may differ." if sizes else ""
+    is_whole = all(row["size"] == "full" for row in rows)
+    short = "" if is_whole else " Not all streams were run whole: results on all of them may differ."
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>nextbatch</title><style>{STYLE}</style></head><body><main>
@@ -159,7 +157,8 @@ def _section(
     ]
     return f"""<section class="board" data-protocol="{protocol}" data-kind="{kind}">
 <h2>{escape(PROTOCOLS[protocol].title)}: {escape(says)}</h2>
-<p>{escape(PROTOCOLS[protocol].says)} <span class="dim">{len(board.streams)} streams: {escape(streams)}.</span></p>
+<p>{escape(PROTOCOLS[protocol].says)} <span class="dim">Run: {board.sizes}.
+{len(board.streams)} streams: {escape(streams)}.</span></p>
 {_places(board, recipes)}
 {_table(board, beside)}
 <h3>Ranks and critical difference</h3>{draw_critical_difference(board, SUBJECT)}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata, studentized_range
 
-from nextbatch.results import MEASURES, OK, Row, choose_sizes, number
+from nextbatch.results import MEASURES, OK, Row, choose_sizes, number, say_sizes
 
 FALLBACK = "prior-all"  # the rule whose results stand for a run that did not end
 LEVEL = 0.05  # of the critical difference and of the intervals
@@ -65,6 +65,8 @@ class Board:
         What went wrong, by learner and stream.
     stale : set
         Learners and streams whose run is of code that has changed.
+    sizes : str
+        How much of each stream was run, in words.
     """
 
     streams: list[str]
@@ -72,6 +74,7 @@ class Board:
     values: dict[str, dict[tuple[str, str], float]]
     failed: dict[tuple[str, str], str]
     stale: set[tuple[str, str]]
+    sizes: str
 
     @property
     def ranked(self) -> list[Line]:
@@ -128,7 +131,7 @@ def make_board(rows: Sequence[Row], protocol: str, names: Collection[str]) -> Bo
             by_name[name].rank = float(ranks[i])
             by_name[name].behind = paired_interval(table[i] - table[first])
     lines.sort(key=lambda line: (line.rank is None, line.rank or 0, -line.means.get("accuracy", 0)))
-    return Board(streams, lines, values, failed, stale)
+    return Board(streams, lines, values, failed, stale, say_sizes(rows))
 
 
 def _collect(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nextbatch import __version__
+from nextbatch.batches import QUICK_BATCHES, QUICK_SIZE
 
 if sys.platform != "win32":
     import fcntl
@@ -117,19 +118,19 @@ def say_sizes(rows: Sequence[Row]) -> str:
     Examples
     --------
     >>> say_sizes([{"stream": "a", "size": "full"}, {"stream": "b", "size": "first 20 batches"}])
-    'first 20 batches of 1 stream, full on 1 stream'
+    'first 20 batches of 1 stream, the whole of 1 stream'
     >>> say_sizes([{"stream": "a", "size": "full"}])
-    'full streams'
+    'the whole of each stream'
     """
     streams: dict[str, set[str]] = {}
     for row in rows:
         streams.setdefault(row["size"], set()).add(row["stream"])
-    if len(streams) == 1:
-        return "full streams" if "full" in streams else f"{next(iter(streams))} of each stream"
+    names = {"full": "the whole", "quick": f"{QUICK_BATCHES} batches of {QUICK_SIZE} samples"}
     parts = []
     for size in sorted(streams, key=_extent):
         n = len(streams[size])
-        parts.append(f"{size} {'of' if size.startswith('first') else 'on'} {n} stream{'s' if n > 1 else ''}")
+        where = "each stream" if len(streams) == 1 else f"{n} stream{'s' if n > 1 else ''}"
+        parts.append(f"{names.get(size, size)} of {where}")
     return ", ".join(parts)
 
 
