@@ -10,7 +10,7 @@ endif
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 BUILD := $(wildcard pyproject.toml meson.build src/adforest/meson.build)
 
-.PHONY: demo test test-core test-capymoa test-docs test-mlflow test-spark test-newest test-oldest check bench bench-watched results pages docs pictures fuzz kills kills-service simulate soak sanitize wheel wheels manylinux sdist sbom check-dist lint-workflows constraints shell clean
+.PHONY: demo test test-core test-capymoa test-docs test-mlflow test-spark test-nextbatch test-newest test-oldest check bench bench-watched results pages docs pictures fuzz kills kills-service simulate soak sanitize wheel wheels manylinux sdist sbom check-dist lint-workflows constraints shell clean
 
 demo: .venv/demo ## the main job on embedded data: a table and out/demo.png
 	python -m adforest.demo
@@ -32,6 +32,13 @@ test-spark: ## what needs Spark; skipped without Java 17 or newer (apt-get insta
 	@if command -v java >/dev/null; then \
 	  $(MAKE) .venv-spark/made && PATH=$(CURDIR)/.venv-spark/bin:$$PATH pytest tests/integrations/test_spark*.py; \
 	else echo "test-spark: skipped, there is no Java 17 or newer: apt-get install default-jre-headless"; fi
+
+NEXTBATCH := build/nextbatch
+test-nextbatch: ## the benchmark in an environment that has nothing else: its quick run, its page, and that nothing is left
+	rm -rf $(NEXTBATCH)
+	$(PYTHON) -m venv $(NEXTBATCH)/venv
+	$(NEXTBATCH)/venv/$(BIN)/pip install -q ./benchmarks/nextbatch
+	cd $(NEXTBATCH) && venv/$(BIN)/nextbatch run --quick && venv/$(BIN)/nextbatch page && venv/$(BIN)/nextbatch run --quick --left
 
 docs: .venv/docs ## the manual in build/docs, with all examples run; no network, a warning is an error
 	rm -rf docs/reference docs/gallery # made by the build: pages of names that are gone would stay
