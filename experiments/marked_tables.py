@@ -22,14 +22,13 @@ MARKED = re.compile(r"(<!-- table: (?P<name>[^>]+?) -->)(?P<text>.*?)(<!-- end -
 EARLIER = "with an earlier version of the code"
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
+# Who is compared with ADF-R on the next batch.
 NEXT_BATCH = {
-    "ADF-R": "adforest (ADF-R)",
-    "RF batch": "its random forest, refitted on the last batch",
-    "RF last 3": "... on the last 3",
-    "RF all": "... on everything",
-    "sklearn RF all": "scikit-learn's, on everything",
-    "LightGBM all": "LightGBM, on everything",
-    "ARF": "River's adaptive random forest, 10 trees",
+    **dict.fromkeys(("RF batch", "RF last 3"), "its own random forest refitted on the last batches"),
+    "RF all": "its own random forest refitted on everything",
+    "sklearn RF all": "scikit-learn's refitted on everything",
+    "LightGBM all": "LightGBM refitted on everything",
+    "ARF": "River's adaptive random forest",
 }
 ONE_SAMPLE = {
     "ADF-R": "adforest (ADF-R)",
@@ -120,7 +119,8 @@ def update_pages(root: Path = CHECKOUT) -> list[str]:
 
 def find_pages(root: Path = CHECKOUT) -> list[Path]:
     """Return the pages that may have marks."""
-    return [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+    pages = [root / "README.md", root / "paper" / "paper.md", *sorted((root / "docs").rglob("*.md"))]
+    return [page for page in pages if page.is_file()]
 
 
 def fill_marks(text: str, tables: dict[str, Callable[..., str]] | None = None) -> str:
@@ -147,22 +147,23 @@ def fill_marks(text: str, tables: dict[str, Callable[..., str]] | None = None) -
 # Tables of chapters
 
 
-def next_batch_table() -> str:
-    """Return accuracies on real streams, who is ahead, and seconds."""
-    chapter = find_chapter("The next batch")
-    accuracy = chapter.table("Accuracy on the next batch, real streams")
+def next_batch_sentence() -> str:
+    """Return on how many real streams ADF-R has the highest accuracy, and who is ahead of it on the others."""
+    accuracy = find_chapter("The next batch").table("Accuracy on the next batch, real streams")
     streams = [head for head in accuracy.heads[1:] if head != "mean"]
-    seconds = chapter.table("CPU seconds per batch, predicting and learning, real streams")
-    spent = [value for one in streams if (value := seconds.number("ADF-R", one)) is not None]
-    behind = _points_behind(accuracy, streams, NEXT_BATCH)
-    n_behind, n_ahead = len(behind), len(streams) - len(behind)
-    said = f"It is ahead on {_count(n_ahead)} of {_count(len(streams))} streams"
-    if behind:
-        worst = max(behind, key=behind.__getitem__)
-        said += f" and behind the best of the others on {_count(n_behind)}, "
-        said += f"by {behind[worst]:.1f} points at most ({worst})"
-    said += f". A batch takes {_short(min(spent))} to {_short(max(spent))} s on one core."
-    return "\n\n".join([_as_markdown(accuracy, streams, NEXT_BATCH), f"{said} {_origin(chapter)}"])
+    ahead_by: dict[str, dict[str, float]] = {}
+    for stream in streams:
+        numbers = {name: accuracy.number(name, stream) or 0.0 for name in NEXT_BATCH}
+        best = max(numbers, key=numbers.__getitem__)
+        points = 100 * (numbers[best] - (accuracy.number("ADF-R", stream) or 0.0))
+        if points > 0:
+            ahead_by.setdefault(NEXT_BATCH[best], {})[stream] = points
+    n_ahead = len(streams) - sum(map(len, ahead_by.values()))
+    said = [f"On {_count(len(streams))} real streams `adforest` has the highest accuracy on {_count(n_ahead)}"]
+    for name, points_by in ahead_by.items():
+        up_to = "up to " if len(points_by) > 1 else ""
+        said.append(f"{name} is ahead on {' and '.join(points_by)} by {up_to}{max(points_by.values()):.1f} points")
+    return "; ".join(said) + "."
 
 
 def one_sample_table() -> str:
@@ -178,15 +179,6 @@ def one_sample_table() -> str:
             said.append(f"{OTHERS.get(best, best)} has {_short(numbers[best])} on {stream}")
     others = f"Of the methods that are not shown, {'; '.join(said)}. " if said else ""
     return "\n\n".join([_as_markdown(accuracy, streams, ONE_SAMPLE), f"{others}{_origin(chapter)}"])
-
-
-def _points_behind(table: PageTable, streams: Iterable[str], methods: Iterable[str]) -> dict[str, float]:
-    """Return, for streams on which ADF-R is behind one of the methods, by how many points."""
-    behind = {}
-    for stream in streams:
-        numbers = {name: table.number(name, stream) or 0.0 for name in methods}
-        behind[stream] = 100 * (max(numbers.values()) - numbers["ADF-R"])
-    return {stream: points for stream, points in behind.items() if round(points, 1) > 0}
 
 
 def _as_markdown(table: PageTable, columns: list[str], methods: dict[str, str]) -> str:
@@ -316,7 +308,7 @@ def _lines(rows: Iterable[list[str]]) -> str:
 
 
 TABLES: dict[str, Callable[..., str]] = {
-    "next batch": next_batch_table,
+    "next batch": next_batch_sentence,
     "one sample": one_sample_table,
     "costs": lambda: benchmark_table(COSTS, ["", "adforest", "scikit-learn's RandomForest, 10 trees", ""]),
     "scale": lambda: benchmark_table(SCALE, ["", "Dask", "local", ""]),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.marked_tables import MARKED, TABLES, fill_marks
+from experiments.marked_tables import MARKED, TABLES, fill_marks, find_pages
 from experiments.reporting.results_page import find_chapter
 
 ROOT = Path(__file__).parents[1]
@@ -22,7 +22,7 @@ PUBLIC = (
     "adforest.integrations.onnx",
     "adforest.integrations.treelite",
 )
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "CHANGELOG.md", *find_pages(ROOT)]
 
 
 def public_names():
