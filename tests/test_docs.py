@@ -141,3 +141,10 @@ def test_the_glossary_names_what_the_code_has():
     named = {word for row in rows for word in re.findall(r"`(\w+)`", row.rsplit("|", 2)[1])}
     assert [word for word in sorted(named) if not re.search(rf"\b{word}\b", code)] == []
     assert len(named) > 20
+
+
+def test_every_decision_has_its_date():
+    for page in sorted((ROOT / "docs/decisions").glob("0*.md")):
+        title, date, _ = page.read_text(encoding="utf-8").split("\n\n", 2)
+        assert title.startswith("# ")
+        assert re.fullmatch(r"\*20\d\d-\d\d-\d\d\*", date), f"{page.name} has no date below its title"
