@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.marked_tables import CHECKOUT, read_benchmarks
+from experiments.benchmark_tables import read_benchmarks
+from experiments.marked_tables import CHECKOUT
 from experiments.running.behaviour import fingerprint_behaviour
 from experiments.specs.run_spec import MethodSpec
 from nextbatch.learners import known_learners

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from experiments import make_results, marked_tables, page_updates
-from experiments.marked_tables import benchmark_table, fill_marks, read_benchmarks, update_pages
+from experiments import benchmark_tables, make_results, marked_tables, page_updates
+from experiments.benchmark_tables import benchmark_figure, benchmark_table, read_benchmarks
+from experiments.marked_tables import fill_marks, update_pages
 from experiments.specs.options import Options
 from nextbatch.learners import known_learners
 from nextbatch.protocols import PROTOCOLS
@@ -35,17 +36,32 @@ def test_an_unknown_table_is_named():
 
 def test_benchmarks_say_when_they_were_taken_and_whether_the_code_has_changed_since(tmp_path, monkeypatch):
     path = tmp_path / "record.jsonl"
-    monkeypatch.setattr(marked_tables, "find_benchmark", lambda measure: read_benchmarks(path).get(LINE["measure"]))
-    monkeypatch.setattr(marked_tables, "fingerprint_behaviour", lambda method: "0123456789")
+    monkeypatch.setattr(benchmark_tables, "find_benchmark", lambda measure: read_benchmarks(path).get(LINE["measure"]))
+    monkeypatch.setattr(benchmark_tables, "fingerprint_behaviour", lambda method: "0123456789")
     assert benchmark_table([ROW], ["", "a", "b", ""]).endswith("Not measured yet: `make bench`.")
     path.write_text(json.dumps(LINE | ORIGIN))
     read_benchmarks.cache_clear()
     said = benchmark_table([ROW], ["", "a", "b", ""])
     assert "| grow 10 trees | 61 ms | 1.5 s | 24× |" in said
     assert said.endswith("Measured on 2022-02-01 at commit 1a2b3c4, on 2 cores.")
-    monkeypatch.setattr(marked_tables, "fingerprint_behaviour", lambda method: "9876543210")
+    monkeypatch.setattr(benchmark_tables, "fingerprint_behaviour", lambda method: "9876543210")
     assert "with an earlier version of the code" in benchmark_table([ROW], ["", "a", "b", ""])
+    later = LINE | ORIGIN | {"measure": "predict 9 records", "date": "2022-02-03", "commit": "4d5e6f7"}
+    path.write_text("\n".join(map(json.dumps, (LINE | ORIGIN, later))))
     read_benchmarks.cache_clear()
+    monkeypatch.setattr(benchmark_tables, "find_benchmark", read_benchmarks(path).get)
+    said = benchmark_table([(*ROW[:1], name, *ROW[2:]) for name in read_benchmarks(path)], ["", "a", "b", ""])
+    assert "Measured on 2022-02-01 at commit 1a2b3c4, with an earlier version" in said
+    assert "2 cores: grow 10 trees on 9 x 6. Measured on 2022-02-03 at commit 4d5e6f7" in said
+    read_benchmarks.cache_clear()
+
+
+def test_a_figure_of_a_benchmark_has_its_unit():
+    assert benchmark_figure("predict one record", "seconds").endswith("µs")
+    with pytest.raises(LookupError, match=r"no 'hours' of 'predict one record'; it has measure, seconds"):
+        benchmark_figure("predict one record", "hours")
+    with pytest.raises(LookupError, match="no 'seconds' of 'nothing'"):
+        benchmark_figure("nothing", "seconds")
 
 
 def test_make_results_leaves_chapters_of_this_version_alone(tmp_path, monkeypatch, capsys):
