@@ -15,6 +15,7 @@ from experiments.running.runner import FailedRunsError, find_jobs, find_missing
 from experiments.specs.methods import check_library
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec
+from experiments.spot_checks import check_spots
 from experiments.studies.catalogue import RESULTS
 
 MINUTE = 60.0
@@ -65,6 +66,11 @@ def make_results(options: Options, *, seeds: int | None, budget: float | None, i
     if failed:
         first = next(iter(failed.values()))
         raise FailedRunsError(f"{len(failed)} of {len(chosen)} chapters could not be made; first {first}")
+
+
+def check_results(options: Options, *, seeds: int | None, n_runs: int) -> None:
+    """Make the cheapest runs of each chapter again, and compare them with their records; see `check_spots`."""
+    check_spots({name: _chapter_options(name, options, seeds) for name in RESULTS}, n_runs)
 
 
 def write_pages() -> None:
