@@ -21,7 +21,7 @@ from nextbatch.streams import Recipe, read_recipes
 from nextbatch.table import make_table, put_between_marks
 
 RUNS = CHECKOUT / "benchmarks" / "nextbatch" / "results"
-DRAWINGS = (
+DRAWINGS: tuple[tuple[str, str, list[str]], ...] = (
     ("docs/drawings.py", "docs/images/online.svg", ["online"]),
     ("docs/poster.py", "docs/images/poster.svg", []),
 )
