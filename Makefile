@@ -58,10 +58,10 @@ check: .venv/check ## style, types, spelling, vocabulary, import graph
 	PYTHONPATH=src:.:$$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
 	python -S -c 'from importlinter.cli import lint_imports_command as lint; lint()' --no-cache
 
-results: .venv-capymoa/made ## the chapters of docs/results.md that are not of this version (hours; can be stopped), and every table that pages quote
+results: .venv-capymoa/made ## the chapters of docs/results.md that are not of this version (hours; can be stopped), and every table and drawing made of them
 	PATH=$(CURDIR)/.venv-capymoa/bin:$$PATH python -m experiments results
 
-pages: .venv/test ## only the tables that pages quote, from docs/results.md and benchmarks/record.jsonl
+pages: .venv/test ## only tables and drawings, from docs/results.md, benchmarks/record.jsonl and nextbatch's results
 	python -m experiments pages
 
 bench: .venv/test ## every measure, one JSON line each; leave the machine alone meanwhile
