@@ -19,7 +19,7 @@ def model(**parameters):
 
 def test_the_tree_is_whole():
     classes = [value for value in vars(exceptions).values() if inspect.isclass(value) and issubclass(value, Exception)]
-    assert sorted(one.__name__ for one in classes) == exceptions.__all__
+    assert sorted([exceptions.Advice.__name__, *(one.__name__ for one in classes)]) == exceptions.__all__
     for one in classes:
         is_warning = issubclass(one, Warning)
         assert issubclass(one, exceptions.AdforestWarning if is_warning else exceptions.AdforestError)

@@ -1,11 +1,10 @@
 """Output of commands: results on standard output, as text or JSON; progress and remarks on standard error.
 
-Messages of the library are printed in the words of the shell: its parameters are options here.
+Advice of the library is printed for a shell: its parameters are options here.
 """
 
 from __future__ import annotations
 
-import ast
 import json
 import math
 import re
@@ -19,22 +18,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from adforest.exceptions import AdforestError, AdforestWarning
+
 # C0 and C1, what turns the direction of text, line and paragraph separators, halves of surrogate pairs
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-
-# name=[...], name='...' or name=..., as errors of the library advise
-ADVICE = re.compile(r"\b([a-z][a-z_]+)=(\[[^\]]*\]|'[^']*'|\"[^\"]*\"|\.\.\.)")
-# advice about pandas, which does not apply to a shell
-PANDAS = re.compile(r"(?:, for example)? with pd\.[^;]*?errors='coerce'\)(?:, which makes [^;]*?missing)?")
-CURES = re.compile(
-    r"convert them in every batch: .+?; if they are names, make the column a category, X\[(.+?)\]\.as.+?features"
-)
-PHRASES = {
-    "The feature names should match those that were passed during fit.\n": "",
-    ", or start a new model with fit()": ", or start a new model: name another file with --model",
-    "or start a new model with fit()": "or start a new model: name another file with --model",
-    "or start anew with fit()": "or start a new model: name another file with --model",
-}
 
 LEVELS = ("info", "alert", "warning", "error")
 
@@ -253,28 +240,24 @@ def option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def in_shell_words(message: str) -> str:
-    """Return a message of the library with options instead of parameters in its advice.
+def in_shell(said: object) -> str:
+    """Return an error or a warning with options of the command line in its advice.
 
     Examples
     --------
-    >>> in_shell_words("Pass na_values=['?'] or categorical=['street name', 'b'] to read the column as text.")
-    "Pass --na-values '?' or --categorical 'street name' --categorical b to read the column as text."
+    >>> in_shell(AdforestError("A mark.", Advice("Pass {na_values} or {refit}.", {"na_values": ["?", "-"]})))
+    "A mark. Pass --na-values '?' --na-values - or start a new model: name another file with --model."
     """
-    for ours, theirs in PHRASES.items():
-        message = message.replace(ours, theirs)
-    message = CURES.sub(r"write them as such in the files; if they are names, pass categorical=[\1]", message)
-    message = PANDAS.sub("", message)
-    return ADVICE.sub(_as_options, message)
+    if not isinstance(said, AdforestError | AdforestWarning) or said.advice is None:
+        return str(said)
+    advice = said.advice
+    text = advice.text if advice.shell is None else advice.shell
+    return (
+        f"{said.problem} {advice.say(text, _as_options, 'start a new model: name another file with --model')}".strip()
+    )
 
 
-def _as_options(advice: re.Match[str]) -> str:
+def _as_options(name: str, value: Any) -> str:
     """Return a parameter with its value as an option, once for each value of a list."""
-    name, value = option(advice[1]), advice[2]
-    if value in ("...", "[...]"):
-        return f"{name} ..."
-    try:
-        values = ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        return advice[0]
-    return " ".join(f"{name} {shlex.quote(str(one))}" for one in ([values] if isinstance(values, str) else values))
+    values = value if isinstance(value, list) else [value]
+    return " ".join(f"{option(name)} {'...' if one is ... else shlex.quote(str(one))}" for one in values)

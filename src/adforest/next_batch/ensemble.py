@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 
 from adforest.base import EncodedBatch, FittedModel, VotingBatchClassifier, lock_of
 from adforest.encoding.tables import read_table, source_of
+from adforest.exceptions import Advice, ParameterError
 from adforest.forest.types import Float64Array
 from adforest.libraries import require
 from adforest.merging import LocalBatch
@@ -182,9 +183,10 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
             before = VotingState.begin(templates, encoded.samples.X.shape[1])
         names = [member.name for member in before.members]
         if names != list(templates):
-            raise ValueError(
+            raise ParameterError(
                 f"the members of {type(self).__name__} were {', '.join(names)} when it learnt its first batch and are "
-                f"{', '.join(templates)} now. Set them back, or start anew with fit()."
+                f"{', '.join(templates)} now.",
+                Advice("Set them back, or {refit}."),
             )
         return learn_batch(before, encoded, templates, RefitRules(self.refit_samples, self.refit_after))
 

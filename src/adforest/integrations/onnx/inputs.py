@@ -9,6 +9,7 @@ import numpy as np
 from adforest.encoding import TableEncoder
 from adforest.encoding.categories import Categories, Value
 from adforest.encoding.rates import CategoryRates
+from adforest.exceptions import Advice, InputError
 from adforest.forest.types import AnyArray, Float64Array
 from adforest.integrations.onnx.graph import ML, Graph
 
@@ -116,9 +117,10 @@ def check_names(inputs: list[Input], outputs: tuple[str, ...], missing_text: str
     names = [one.name for one in inputs]
     for one in inputs:
         if not one.name or names.count(one.name) > 1:
-            raise ValueError(
+            raise InputError(
                 f"{names.count(one.name)} columns would be inputs of the name {one.name!r}, but every input needs a "
-                "name of its own. Rename the columns and start a new model with fit()."
+                "name of its own.",
+                Advice("Rename the columns and {refit}."),
             )
         if one.name in outputs:
             raise ValueError(f"column {one.name!r} is called as an output is. Pass other output_names than {outputs}.")
@@ -136,7 +138,7 @@ def check_text(text: object, place: str) -> None:
     try:
         str(text).encode()
     except UnicodeEncodeError as error:
-        raise ValueError(
-            f"{place} holds {text!r}, which cannot be written as UTF-8 ({error.reason}), but ONNX knows no other text. "
-            "Replace it and start a new model with fit()."
+        raise InputError(
+            f"{place} holds {text!r}, which cannot be written as UTF-8 ({error.reason}), but ONNX knows no other text.",
+            Advice("Replace it and {refit}."),
         ) from error
