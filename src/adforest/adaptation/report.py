@@ -1,5 +1,6 @@
 """Report of a batch: what learning it changed, and how well it was predicted before."""
 
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -19,7 +20,7 @@ class BatchReport:
     n_samples : int
         Number of samples in the batch.
     scenario : {"SKC", "MKC", "SUC", "MUC", "MKUC"}
-        Single or multiple, known or unknown classes, see `adforest.adaptation.scenario`.
+        Single or multiple, known or unknown classes, see `scenario_of`.
     new_classes : tuple
         Class values never seen before.
     drift : {"none", "temporary", "sustained"}
@@ -118,6 +119,33 @@ class BatchReport:
             line += f"  leaves {self.n_leaves[name]}" if name in self.n_leaves else ""
             lines.append(line.rstrip())
         return "\n".join(lines)
+
+
+def scenario_of(batch_classes: Collection[Hashable], known_classes: Collection[Hashable]) -> str:
+    """Return the scenario of a batch from its class values and those known before it (the paper's Eq. 4).
+
+    ======  =========================  ================
+    name    classes in the batch       of them known
+    ======  =========================  ================
+    SKC     one                        all
+    MKC     several                    all
+    SUC     one                        none
+    MUC     several                    none
+    MKUC    several                    some
+    ======  =========================  ================
+
+    Examples
+    --------
+    >>> scenario_of({"a", "b"}, known_classes={"b", "c"})
+    'MKUC'
+    """
+    batch, known = set(batch_classes), set(known_classes)
+    amount = "S" if len(batch) == 1 else "M"
+    if batch <= known:
+        return amount + "KC"
+    if batch & known:
+        return "MKUC"
+    return amount + "UC"
 
 
 def flat_row(owner: Any) -> dict[str, Any]:

@@ -19,8 +19,7 @@ from adforest.adaptation.evidence import Evidence
 from adforest.adaptation.memory import rescaled
 from adforest.adaptation.recent_samples import RecentSamples
 from adforest.adaptation.repair import Assessment, Repair, assess
-from adforest.adaptation.report import ACTIVE, FORESTS, NEWEST, PERMANENT, BatchReport
-from adforest.adaptation.scenario import scenario_of
+from adforest.adaptation.report import ACTIVE, FORESTS, NEWEST, PERMANENT, BatchReport, scenario_of
 from adforest.adaptation.state import ForestState, Settings, State
 from adforest.adaptation.undrawn import route_undrawn
 from adforest.forest import Forest, Samples
