@@ -4,6 +4,8 @@ from collections.abc import Collection, Hashable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from adforest.wording import counted
+
 PERMANENT, ACTIVE, TEMPORARY, NEWEST = FORESTS = ("permanent", "active", "temporary", "newest")
 # Of the vote, besides accuracy.
 METRICS = ("balanced_accuracy", "log_loss", "brier_score", "roc_auc", "average_precision")
@@ -106,10 +108,9 @@ class BatchReport:
         return flat_row(self)
 
     def __str__(self) -> str:
-        plural = "" if self.n_samples == 1 else "s"
         new = f", new classes {', '.join(map(str, self.new_classes))}" if self.new_classes else ""
         lines = [
-            f"batch {self.batch}: {self.n_samples} sample{plural}, {self.scenario}{new}, drift {self.drift}, "
+            f"batch {self.batch}: {counted(self.n_samples, 'sample')}, {self.scenario}{new}, drift {self.drift}, "
             f"{self.answering} answers ({self.seconds:.3f} s)"
         ]
         for name, action in self.action.items():

@@ -13,12 +13,11 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 from adforest.exceptions import AdforestError, AdforestWarning
+from adforest.wording import utc
 
 # C0 and C1, what turns the direction of text, line and paragraph separators, halves of surrogate pairs
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -118,17 +117,6 @@ def _logfmt(value: Any) -> str:
     return f'"{printable(quoted)}"'
 
 
-def utc(moment: float) -> str:
-    """Return a moment, in seconds since 1970, as text.
-
-    Examples
-    --------
-    >>> utc(0)
-    '1970-01-01T00:00:00Z'
-    """
-    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table under its title; columns of numbers are right-aligned."""
     cells = [[printable(cell) for cell in row] for row in rows]
@@ -198,24 +186,6 @@ def progress_bar(what: str, total: float | None) -> Iterator[Bar]:
         yield Bar(progress, progress.add_task(what, total=total))
 
 
-def counted(n: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "record"), counted(1200, "batch")
-    ('1 record', '1,200 batches')
-    """
-    plural = "es" if noun.endswith(("ch", "s")) else "s"
-    return f"{n:,} {noun}{'' if n == 1 else plural}"
-
-
-def size_of(path: Path) -> str:
-    """Return the size of a file in words."""
-    n_bytes = path.stat().st_size
-    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e5 else f"{n_bytes / 1e3:.1f} kB"
-
-
 def _is_figure(text: str) -> bool:
     """Return whether a cell holds a number, or nothing."""
     plain = text.replace(",", "").replace("%", "").replace(".", "").strip("-+ ")
@@ -245,6 +215,7 @@ def in_shell(said: object) -> str:
 
     Examples
     --------
+    >>> from adforest.exceptions import Advice
     >>> in_shell(AdforestError("A mark.", Advice("Pass {na_values} or {refit}.", {"na_values": ["?", "-"]})))
     "A mark. Pass --na-values '?' --na-values - or start a new model: name another file with --model."
     """

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from adforest.exceptions import InputError, InputTypeError, ParameterError, warn_caller
 from adforest.libraries import require
 from adforest.reading.paths import FilePath, find_files
+from adforest.wording import counted
 
 if TYPE_CHECKING:
     from adforest.reading.layout import Layout
@@ -321,12 +322,10 @@ def _number(
         yield FileBatch(number, table.select(layout.features), y, paths, is_whole, first_row)
         first_row += len(y) if batch_size else 0
     if bad_lines.count:
-        lines = "1 line" if bad_lines.count == 1 else f"{bad_lines.count:,} lines"
-        warn_caller(
-            f"{lines} with a wrong number of fields left out; the first is {bad_lines.first}. Look at what wrote it."
-        )
+        lines = f"{counted(bad_lines.count, 'line')} with a wrong number of fields"
+        warn_caller(f"{lines} left out; the first is {bad_lines.first}. Look at what wrote it.")
     if layout.unlabelled.count:
-        records = "1 record" if layout.unlabelled.count == 1 else f"{layout.unlabelled.count:,} records"
+        records = counted(layout.unlabelled.count, "record")
         warn_caller(f"{records} without a class left out; the first is {layout.unlabelled.first}.")
     if not number:
         raise _no_records(files, " with a class" if layout.unlabelled.count else "")

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from adforest.exceptions import Advice, InputError
 from adforest.reading.paths import COMPRESSIONS, TEXT_SUFFIXES, natural_key, suffix_of
+from adforest.wording import counted
 
 START_BYTES = 1 << 10  # enough to identify a format
 HOW_TO_ENCODE = Advice("Pass the encoding of the file, for example {encoding} or 'latin-1'.", {"encoding": "cp1252"})
@@ -177,7 +178,7 @@ class BadLines(Skipped):
 
     def meet(self, locate: Callable[[], str], n_found: int, n_expected: int) -> None:
         """Count a line, or raise an error about it; its location is computed only if it is needed."""
-        fields = "1 field" if n_found == 1 else f"{n_found} fields"
+        fields = counted(n_found, "field")
         if not self.are_skipped:
             raise InputError(
                 f"{locate()} has {fields}; expected {n_expected}, one for each column.",
