@@ -52,7 +52,6 @@ class EncodedBatch:
     fixed : dict
         Parameters that cannot change between batches, as they were at the first one.
     source : BatchSource
-        The source of the samples.
     """
 
     plan: BatchPlan
@@ -236,16 +235,7 @@ class ProbabilityMixin(FittedAttributes[StateT]):
         return as_proba(self._answers(X)[1])
 
     def predict_log_proba(self, X: Any) -> Float64Array:
-        """Predict logarithms of class probabilities; minus infinity where a probability is 0.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
+        """Predict logarithms of class probabilities, see `predict_proba`; minus infinity where one is 0."""
         with np.errstate(divide="ignore"):
             logs: Float64Array = np.log(self.predict_proba(X))
         return logs

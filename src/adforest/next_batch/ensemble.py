@@ -158,22 +158,7 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
             return self._learn(None, LocalBatch(X, y, sample_weight))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn one more batch, which may bring new classes.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The same columns as before; data frames in any order.
-        y : array-like of shape (n_samples,)
-        classes : array-like, optional
-            Class values to expect. They appear in ``classes_`` before their first sample.
-        sample_weight : array-like of shape (n_samples,), optional
-            See `fit`.
-
-        Returns
-        -------
-        self
-        """
+        """Learn one more batch, as `AdaptiveDecisionForestClassifier.partial_fit` does; for weights see `fit`."""
         with lock_of(self):
             return self._learn(getattr(self, "_model", None), LocalBatch(X, y, sample_weight), classes)
 
