@@ -89,8 +89,8 @@ def _tell(error: Exception) -> int:
         stop = "" if message.endswith(("?", ".")) else "."
         return _fail(f"{message}{stop} See: {command} --help", code)
     if isinstance(error, StoppedError):
-        told = "interrupted." if error.number == signal.SIGINT else f"stopped by {signal.Signals(error.number).name}."
-        return _fail(_with_notes(told, error), SIGNALLED + error.number)
+        ending = "interrupted." if error.number == signal.SIGINT else f"stopped by {signal.Signals(error.number).name}."
+        return _fail(_with_notes(ending, error), SIGNALLED + error.number)
     if isinstance(error, MemoryError):
         what = f"there is not enough memory ({error}). Learn less at once, such as --batch-size 10000."
         return _fail(_with_notes(what, error), FAILED)
