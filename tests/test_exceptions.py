@@ -10,6 +10,7 @@ import pytest
 
 import adforest
 from adforest import AdaptiveDecisionForestClassifier, exceptions
+from adforest.reading import read_batches
 from small_forests import clusters
 
 X, Y = clusters(0)
@@ -21,7 +22,7 @@ def model(**parameters):
 
 def test_the_tree_is_whole():
     classes = [value for value in vars(exceptions).values() if inspect.isclass(value) and issubclass(value, Exception)]
-    assert sorted(one.__name__ for one in classes) == exceptions.__all__
+    assert sorted([exceptions.Advice.__name__, *(one.__name__ for one in classes)]) == exceptions.__all__
     for one in classes:
         is_warning = issubclass(one, Warning)
         assert issubclass(one, exceptions.AdforestWarning if is_warning else exceptions.AdforestError)
@@ -41,6 +42,9 @@ def test_the_tree_is_whole():
         (lambda: model().fit(X, Y).predict(X[:, :1]), exceptions.InputError),
         (lambda: model().fit(X, Y).partial_fit(X, Y.astype(str)), exceptions.InputTypeError),
         (lambda: model().fit(pd.DataFrame({"a": [1.0, "x"]}, dtype=object), [0, 1]), exceptions.InputTypeError),
+        (lambda: read_batches("*.csv", target="y", batch_size=0), exceptions.ParameterError),
+        (lambda: read_batches([], target="y"), exceptions.ParameterError),
+        (lambda: read_batches("*.csv", target=1), exceptions.InputTypeError),
     ],
 )
 def test_errors_can_be_told_apart(fails, expected):

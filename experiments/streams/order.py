@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from adforest.adaptation.scenario import scenario_of
+from adforest.adaptation.report import scenario_of
 from adforest.simulation.batch import Batch, check_count
 from nextbatch.batches import batch_starts
 

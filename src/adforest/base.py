@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from adforest.encoding import EncodingRules, LabelTable, TableEncoder
 from adforest.encoding.tables import column_label
-from adforest.exceptions import InputError, InputTypeError, MissingSamplesError, ParameterError
+from adforest.exceptions import Advice, InputError, InputTypeError, MissingSamplesError, ParameterError
 from adforest.forest import Samples
 from adforest.forest.forest import as_proba as as_proba
 from adforest.forest.types import AnyArray, Float64Array
@@ -52,7 +52,6 @@ class EncodedBatch:
     fixed : dict
         Parameters that cannot change between batches, as they were at the first one.
     source : BatchSource
-        The source of the samples.
     """
 
     plan: BatchPlan
@@ -236,16 +235,7 @@ class ProbabilityMixin(FittedAttributes[StateT]):
         return as_proba(self._model_and_votes(X)[1])
 
     def predict_log_proba(self, X: Any) -> Float64Array:
-        """Predict logarithms of class probabilities; minus infinity where a probability is 0.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
+        """Predict logarithms of class probabilities, see `predict_proba`; minus infinity where one is 0."""
         with np.errstate(divide="ignore"):
             logs: Float64Array = np.log(self.predict_proba(X))
         return logs
@@ -344,8 +334,8 @@ class BatchClassifier(FittedAttributes[StateT], ClassifierMixin, BaseEstimator):
         if not before.has_samples:
             raise MissingSamplesError(
                 f"this {name} was saved with samples=False: it predicts, but cannot learn more batches, since the "
-                "samples that trees are grown from are not in the file. Load a file saved with samples=True, or "
-                "start a new model with fit()."
+                "samples that trees are grown from are not in the file.",
+                Advice("Load a file saved with samples=True, or {refit}.", shell="Name a file that has them."),
             )
         return BatchRules(before.n_batches + 1, before.encoder, listed, name, encoding)
 
@@ -356,7 +346,8 @@ class BatchClassifier(FittedAttributes[StateT], ClassifierMixin, BaseEstimator):
             if now is not before and not _is_equal(now, before):
                 raise ParameterError(
                     f"{name} of {type(self).__name__} was {before!r} when the model learnt its first batch and is "
-                    f"{now!r} now, but it cannot change between batches. Set it back, or start a new model with fit()."
+                    f"{now!r} now, but it cannot change between batches.",
+                    Advice("Set it back, or {refit}."),
                 )
 
     def _check_values(self, encoder: TableEncoder, matrix: Float64Array, source: str) -> None:

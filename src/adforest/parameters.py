@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol, TypeAlias, get_args
 import numpy as np
 from sklearn.utils import check_random_state
 
-from adforest.exceptions import ParameterError
+from adforest.exceptions import Advice, ParameterError
 
 # Text that parameters take; the rules below are made of these.
 AnswerFor: TypeAlias = Literal["next_batch", "everything"]
@@ -184,8 +184,8 @@ def check_parameters(estimator: Any, rules: Rules) -> None:
         if not any(rule.accepts(value) for rule in rules[name]):
             expected = ", or ".join(map(str, rules[name]))
             raise ParameterError(
-                f"{name} of {type(estimator).__name__} is {value!r}; expected {expected}. "
-                f"Set it with set_params({name}=...)."
+                f"{name} of {type(estimator).__name__} is {value!r}; expected {expected}.",
+                Advice(f"Set it with set_params({{{name}}}).", {name: ...}, shell=""),
             )
 
 

@@ -9,7 +9,7 @@ from experiments.benchmark_tables import benchmark_figure, benchmark_table, read
 from experiments.marked_tables import fill_marks, update_pages
 from experiments.specs.options import Options
 from nextbatch.learners import known_learners
-from nextbatch.protocols import PROTOCOLS
+from nextbatch.protocol_list import PROTOCOLS
 from nextbatch.results import read_rows, write_rows
 from nextbatch.running import Job
 from nextbatch.streams import read_recipes
@@ -83,7 +83,7 @@ def test_runs_of_the_benchmark_by_other_code_are_told(tmp_path):
     write_rows(tmp_path / "runs.csv", [row | {"fingerprint": current.fingerprint()}])
     assert page_updates.find_old_runs(tmp_path) == {}
     write_rows(tmp_path / "runs.csv", [row | {"fingerprint": "0123456789abcdef"}, row | {"learner": "gone"}])
-    assert page_updates.find_old_runs(tmp_path) == {"prior-last": 1, "gone": 1}
+    assert page_updates.find_old_runs(tmp_path) == {"prior-last": 1}  # of learners that are gone, nothing is known
 
 
 def test_lines_of_benchmarks_by_other_code_are_told(monkeypatch):
@@ -93,7 +93,7 @@ def test_lines_of_benchmarks_by_other_code_are_told(monkeypatch):
     assert page_updates.find_old_benchmarks() == ["grow"]
 
 
-def test_the_table_of_the_benchmark_is_that_of_its_longest_runs(tmp_path):
+def test_the_table_of_the_benchmark_is_that_of_its_runs(tmp_path):
     page = tmp_path / "README.md"
     page.write_text("<!-- nextbatch -->\nold\n<!-- end -->\n")
     assert page_updates.write_benchmark_table(page) == ["README.md"]

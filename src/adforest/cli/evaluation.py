@@ -18,9 +18,10 @@ from adforest.cli.batches import (
     shown,
     with_noted,
 )
-from adforest.cli.output import counted, remark
+from adforest.cli.output import remark
 from adforest.cli.surveying import fingerprint
 from adforest.origins import origins_of
+from adforest.wording import counted
 
 N_RECORDS = 1 << 16  # read at once
 MIN_PROBABILITY = 1e-15  # what a probability of 0 counts as in the log loss, as in scikit-learn

@@ -25,6 +25,7 @@ from adforest.cli.output import option
 from adforest.cli.parameters import read_value
 from adforest.cli.stopping import holding_signals, keep_signals
 from adforest.cli.surveying import Fingerprint, Limits, Survey, ends_a_line, fingerprint, survey
+from adforest.exceptions import ParameterError
 
 NO_TARGET = "--target is not given; expected the column that holds the classes"
 NO_LIMITS = Limits()
@@ -145,8 +146,8 @@ class Learner:
         self.model.set_params(**{name: read_value(value) for name, value in parameters.items()})
         try:
             check_changed_parameters(self.model)
-        except ValueError as error:
-            raise ValueError(_as_option(str(error), parameters)) from None
+        except ParameterError as error:
+            raise ParameterError(_as_option(error.problem, parameters), error.advice) from None
 
     def _checked_target(self, target: str | None) -> str:
         """Return the target, given or stored, or raise if there is none or if they differ."""
@@ -369,19 +370,19 @@ class Learner:
             f"{what} {', '.join(map(repr, names[:5]))}" for what, names in (("lacks", lacks), ("adds", adds)) if names
         ]
         advice = "Rename the columns" if lacks and adds else "Add the column" if lacks else "Leave it out with --drop"
-        header = self._header_position(batch.files[0])
+        header = self._header_label(batch.files[0])
         raise ValueError(
             f"{header} {' and '.join(parts)}; expected the {len(learnt)} columns that '{self.path}' learnt. "
             f"{advice}, or set --column-changes allow."
         )
 
-    def _header_position(self, path: Path) -> str:
+    def _header_label(self, path: Path) -> str:
         """Return the location of the column names of a file, for errors."""
         from adforest.reading.files import open_sources
 
         archives = [parent for parent in path.parents if parent.is_file()]
         files, _ = open_sources([*archives, path][:1], self.target, self.target, **for_prediction(self.reading))
-        return next(str(file.header_place) for file in files if file.path == path)
+        return next(str(file.header_label) for file in files if file.path == path)
 
 
 def _state_of(path: Path) -> Signature:
@@ -394,4 +395,4 @@ def _as_option(message: str, parameters: Mapping[str, str]) -> str:
     name = message.partition(" ")[0]
     if name not in parameters:
         return message
-    return message.partition(" Set it ")[0].replace(f"{name} of AdaptiveDecisionForestClassifier", option(name), 1)
+    return message.replace(f"{name} of AdaptiveDecisionForestClassifier", option(name), 1)

@@ -12,7 +12,7 @@ from typing import Any
 from adforest.cli.folder import FileLog, Folder
 from adforest.cli.learning import ChangedError, Learner
 from adforest.cli.model_file import ConflictError, NotWrittenError
-from adforest.cli.output import in_shell_words, remark
+from adforest.cli.output import in_shell, remark
 from adforest.cli.parameters import read_value
 from adforest.cli.status import StatusFiles, notify
 
@@ -261,7 +261,7 @@ class Watcher:
             raise
         self.log.end()
         if problem is not None and self.folder.is_given_up(path):
-            self._put_aside(path, " ".join(in_shell_words(str(problem)).split()))
+            self._put_aside(path, " ".join(in_shell(problem).split()))
 
     def _learn(self, path: Path) -> Exception | None:
         """Learn a file, and return a permanent error; raise temporary ones."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adforest.encoding.columns import Coded, Column, Moments, code_numbers
-from adforest.exceptions import InputTypeError
+from adforest.exceptions import Advice, InputTypeError
 from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array
 
 Value: TypeAlias = str | float
@@ -251,8 +251,11 @@ class Categories:
         """Return the column as categories, or raise if it holds text where numbers were learnt or the reverse."""
         if isinstance(column, Moments):
             raise InputTypeError(
-                f"{where} holds {column.kind} ({column.dtype}) but is categorical. Convert it to text, or leave it out "
-                "of categorical_features and start a new model with fit()."
+                f"{where} holds {column.kind} ({column.dtype}) but is categorical.",
+                Advice(
+                    "Convert it to text, or leave it out of categorical_features and {refit}.",
+                    shell="Convert it to text, or {refit}.",
+                ),
             )
         coded = column if isinstance(column, Coded) else code_numbers(column)
         if coded.values and self.index_of:
@@ -261,6 +264,7 @@ class Categories:
                 kind, other = ("text", "numbers") if coded.holds_text else ("numbers", "text")
                 raise InputTypeError(
                     f"{where} holds {kind} ({coded.values[0]!r}) but the model learnt it as categories that are "
-                    f"{other} ({learnt!r}). Convert it to {other}, or start a new model with fit()."
+                    f"{other} ({learnt!r}).",
+                    Advice(f"Convert it to {other}, or {{refit}}."),
                 )
         return coded

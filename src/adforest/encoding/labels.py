@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d
 
 from adforest.encoding.columns import code_values, is_missing
 from adforest.encoding.tables import ESTIMATOR_NAME
-from adforest.exceptions import InputError, InputTypeError, warn_caller
+from adforest.exceptions import Advice, InputError, InputTypeError, InputWarning, warn_caller
 from adforest.forest.types import Int32Array
 
 MIN_JUDGED, MANY_CLASSES = 20, 0.5  # more samples, and a larger fraction of them distinct: scikit-learn's limits
@@ -93,7 +93,8 @@ class LabelTable:
         if kind != other and len(values):
             raise InputTypeError(
                 f"{source} are {kind} ({values.tolist()[0]!r}) but the model learnt {other} "
-                f"({self.by_arrival.tolist()[0]!r}). Convert them to {other}, or start a new model with fit()."
+                f"({self.by_arrival.tolist()[0]!r}).",
+                Advice(f"Convert them to {other}, or {{refit}}."),
             )
         known = set(self.by_arrival.tolist())
         is_new = np.array([value not in known for value in values.tolist()], dtype=bool)
@@ -136,12 +137,17 @@ def warn_of_many_classes(values: NDArray[Any], n_samples: int, source: str) -> N
     """
     if n_samples > MIN_JUDGED and len(values) > round(MANY_CLASSES * n_samples):
         shown = ", ".join(map(repr, values[:3].tolist()))
-        warn_caller(
+        problem = (
             "The number of unique classes is greater than 50% of the number of samples: "
             f"{source} has {len(values):,} in {n_samples:,} samples ({shown}, …). `y` could represent a regression "
-            "problem, not a classification problem. A class that never comes again is of no use: cut numbers into "
-            "intervals, for example with pd.qcut(y, 5).astype(str), or pass the column that holds the classes."
+            "problem, not a classification problem."
         )
+        start = "A class that never comes again is of no use: cut numbers into intervals, "
+        advice = Advice(
+            start + "for example with pd.qcut(y, 5).astype(str), or pass the column that holds the classes.",
+            shell=start + "or name the column that holds the classes with --target.",
+        )
+        warn_caller(InputWarning(problem, advice))
 
 
 def merge_values(parts: Sequence[tuple[NDArray[Any], str]], batch: str) -> NDArray[Any]:

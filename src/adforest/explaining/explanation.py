@@ -13,6 +13,7 @@ from adforest.encoding.rebuilding import write_number, write_value
 from adforest.exceptions import InputTypeError, ParameterError
 from adforest.forest.types import AnyArray, Float64Array, Int32Array, Int64Array, UInt8Array
 from adforest.libraries import require
+from adforest.wording import counted
 
 BIAS = "(roots)"
 SHOWN_BATCHES = 6  # in a line of text
@@ -121,7 +122,7 @@ class Explanation:
     def __repr__(self) -> str:
         n, n_features, n_classes = self.contributions.shape
         return (
-            f"Explanation of {_counted(n, 'sample')}: {_counted(n_features, 'feature')}, "
+            f"Explanation of {counted(n, 'sample')}: {counted(n_features, 'feature')}, "
             f"{n_classes} class{'es' if n_classes != 1 else ''}, forests {', '.join(self.forests)}"
         )
 
@@ -279,7 +280,7 @@ class Explanation:
         rest = order[len(shown) :]
         names, sizes = [self._describe(j, values[j]) for j in shown.tolist()], added[shown].tolist()
         if len(rest):
-            names.append(_counted(len(rest), "other feature"))
+            names.append(counted(len(rest), "other feature"))
             sizes.append(float(added[rest].sum()))
         return Summary(
             write_value(self.classes[column : column + 1].tolist()[0]),
@@ -337,8 +338,3 @@ class Explanation:
             there = f"0 to {len(self) - 1}" if len(self) else "none"
             raise IndexError(f"sample is {position}, but the samples explained are {there}. Choose one of them.")
         return position % len(self)
-
-
-def _counted(n: int, word: str) -> str:
-    """Return a number with its noun, in the plural unless it is 1."""
-    return f"{n:,} {word}{'' if n == 1 else 's'}"

@@ -44,13 +44,8 @@ def draw_tree(
 
     Parameters
     ----------
-    model : AdaptiveDecisionForestClassifier
-        A fitted one.
-    forest : {"permanent", "active", "temporary", "newest"}, default="permanent"
-    tree : int, default=0
-        Index of the tree in the forest.
-    max_depth : int or None, default=None
-        Depth at which the drawing ends; up to about 60 leaves it can be read.
+    model, forest, tree, max_depth
+        See `tree_text`; up to about 60 leaves a drawing can be read.
     ax : matplotlib Axes, optional
         Axes to draw in; the font size is adapted. By default a new figure that is large enough.
 
@@ -62,10 +57,8 @@ def draw_tree(
     ------
     ImportError
         If matplotlib is not installed.
-    sklearn.exceptions.NotFittedError
-        If the model is not fitted.
-    ValueError, IndexError
-        If there is no such forest or tree.
+    NotFittedError, ValueError, IndexError
+        See `tree_text`.
 
     Examples
     --------

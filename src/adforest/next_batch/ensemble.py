@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 
 from adforest.base import EncodedBatch, FittedModel, VotingBatchClassifier, lock_of
 from adforest.encoding.tables import read_table, source_of
-from adforest.exceptions import InputTypeError, ParameterError
+from adforest.exceptions import Advice, InputTypeError, ParameterError
 from adforest.forest.types import Float64Array
 from adforest.libraries import require
 from adforest.merging import LocalBatch
@@ -158,22 +158,7 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
             return self._learn(None, LocalBatch(X, y, sample_weight))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn one more batch, which may bring new classes.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The same columns as before; data frames in any order.
-        y : array-like of shape (n_samples,)
-        classes : array-like, optional
-            Class values to expect. They appear in ``classes_`` before their first sample.
-        sample_weight : array-like of shape (n_samples,), optional
-            See `fit`.
-
-        Returns
-        -------
-        self
-        """
+        """Learn one more batch, as `AdaptiveDecisionForestClassifier.partial_fit` does; for weights see `fit`."""
         with lock_of(self):
             return self._learn(getattr(self, "_model", None), LocalBatch(X, y, sample_weight), classes)
 
@@ -185,7 +170,8 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
         if names != list(templates):
             raise ParameterError(
                 f"the members of {type(self).__name__} were {', '.join(names)} when it learnt its first batch and are "
-                f"{', '.join(templates)} now. Set them back, or start a new model with fit()."
+                f"{', '.join(templates)} now.",
+                Advice("Set them back, or {refit}."),
             )
         return learn_batch(before, encoded, templates, RefitRules(self.refit_samples, self.refit_after))
 

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adforest.adaptation.scenario import scenario_of
+from adforest.adaptation.report import scenario_of
 from adforest.exceptions import ParameterError
 from adforest.simulation.batch import Batch, Drawn, check_count, draw_batch
 

@@ -37,7 +37,8 @@ from adforest.cli.alerts.rules import (
     unseen_fractions,
 )
 from adforest.cli.alerts.sending import Sender, reason_of
-from adforest.cli.output import as_plain, counted, printable, remark
+from adforest.cli.output import as_plain, printable, remark
+from adforest.wording import counted, utc
 
 
 def read_alerts(path: Path | None) -> Alerts:
@@ -230,7 +231,7 @@ class Alerts:
         content: Mapping[str, Any] = as_plain(
             {
                 "id": sha256("\0".join(made_of).encode("utf-8", "surrogatepass")).hexdigest()[:32],
-                "time": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+                "time": utc(time.time()),
                 "message": printable(message),
                 "rule": str(rule),
                 "value": value,

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.output import counted, print_json, print_table, say, size_of, utc
+from adforest.cli.output import print_json, print_table, say
 from adforest.cli.parameters import AsJson, ModelArgument
+from adforest.wording import counted, size, utc
 
 MARKS = {"none": "·", "temporary": "t", "sustained": "S"}
 BARS = "▁▂▃▄▅▆▇█"
@@ -113,7 +114,7 @@ def _show_tree(model: Any, forest: str, tree: int, max_depth: int | None, *, as_
 def _show(found: dict[str, Any], path: Path, n_shown: int) -> None:
     """Print the content of a model as tables."""
     target = f", target {found['target']}" if found["target"] else ""
-    say(f"{path}: {found['kind']}, {size_of(path)}{target}")
+    say(f"{path}: {found['kind']}, {size(path.stat().st_size)}{target}")
     kept = (
         f"{found['records_kept']:,} kept to learn from"
         if found["can_learn"]

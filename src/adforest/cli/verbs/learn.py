@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.output import LogFormat, counted, progress_bar, remark, set_log_format
+from adforest.cli.output import LogFormat, progress_bar, remark, set_log_format
 from adforest.cli.parameters import (
     MODEL,
     READING,
@@ -26,6 +26,7 @@ from adforest.cli.parameters import (
     Target,
     with_options,
 )
+from adforest.wording import counted
 
 REJECTED = 3  # exit code of --once where files were set aside
 

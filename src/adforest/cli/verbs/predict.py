@@ -9,8 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.output import counted, print_json, progress_bar, say
+from adforest.cli.output import print_json, progress_bar, say
 from adforest.cli.parameters import ANSWERING, AsJson, Force, ModelPath, with_options
+from adforest.wording import counted
 
 
 @with_options(reading=ANSWERING)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.output import counted, print_json, print_table, say, size_of
+from adforest.cli.output import print_json, print_table, say
 from adforest.cli.parameters import AsJson, ModelArgument
+from adforest.wording import counted, size, utc
 
 WHAT_STAYS = (
     "Trees that were grown from them stay: counts in leaves, thresholds, names of categories and classes, counts by "
@@ -30,14 +30,14 @@ def versions(model: ModelArgument, as_json: AsJson = False) -> None:
         return
     print_table(
         str(model),
-        ("batches", "records", "accuracy", "written (UTC)", "size", "file"),
+        ("batches", "records", "accuracy", "written", "size", "file"),
         [
             (
                 f"{one['batches']:,}",
                 f"{one['records']:,}",
                 "-" if one["accuracy"] is None else f"{one['accuracy']:.3f}",
                 one["written"],
-                size_of(path),
+                size(path.stat().st_size),
                 path.name,
             )
             for one, path in zip(found, paths, strict=True)
@@ -56,7 +56,7 @@ def _described(path: Path, *, is_current: bool) -> dict[str, Any]:
         "batches": model.n_batches_,
         "records": model.n_samples_seen_,
         "accuracy": model.history_[-1].accuracy.get("vote"),
-        "written": time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(path.stat().st_mtime)),
+        "written": utc(path.stat().st_mtime),
         "bytes": path.stat().st_size,
     }
 

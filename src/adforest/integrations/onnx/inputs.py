@@ -9,7 +9,7 @@ import numpy as np
 from adforest.encoding import TableEncoder
 from adforest.encoding.categories import Categories, Value
 from adforest.encoding.rates import CategoryRates
-from adforest.exceptions import InputError, InputTypeError, ParameterError
+from adforest.exceptions import Advice, InputError, InputTypeError, ParameterError
 from adforest.forest.types import AnyArray, Float64Array
 from adforest.integrations.onnx.graph import ML, Graph
 
@@ -119,7 +119,8 @@ def check_names(inputs: list[Input], outputs: tuple[str, ...], missing_text: str
         if not one.name or names.count(one.name) > 1:
             raise InputError(
                 f"{names.count(one.name)} columns would be inputs of the name {one.name!r}, but every input needs a "
-                "name of its own. Rename the columns and start a new model with fit()."
+                "name of its own.",
+                Advice("Rename the columns and {refit}."),
             )
         if one.name in outputs:
             raise ParameterError(
@@ -140,6 +141,6 @@ def check_text(text: object, where: str) -> None:
         str(text).encode()
     except UnicodeEncodeError as error:
         raise InputError(
-            f"{where} holds {text!r}, which cannot be written as UTF-8 ({error.reason}), but ONNX knows no other text. "
-            "Replace it and start a new model with fit()."
+            f"{where} holds {text!r}, which cannot be written as UTF-8 ({error.reason}), but ONNX knows no other text.",
+            Advice("Replace it and {refit}."),
         ) from error
