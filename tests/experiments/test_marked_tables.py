@@ -80,6 +80,7 @@ def test_runs_of_the_benchmark_by_other_code_are_told(tmp_path):
     row = next(iter(read_rows(page_updates.RUNS)))
     current = Job(PROTOCOLS["next-batch"], read_recipes()["noise"], known_learners()["prior-last"], "prior-last")
     row |= {"protocol": "next-batch", "stream": "noise", "learner": "prior-last", "seed": "0", "size": "full"}
+    row |= {"version": known_learners()["prior-last"].version()}
     write_rows(tmp_path / "runs.csv", [row | {"fingerprint": current.fingerprint()}])
     assert page_updates.find_old_runs(tmp_path) == {}
     write_rows(tmp_path / "runs.csv", [row | {"fingerprint": "0123456789abcdef"}, row | {"learner": "gone"}])
