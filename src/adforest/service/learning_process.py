@@ -91,6 +91,7 @@ class LearningProcess:
 
 def main(arguments: list[str]) -> None:
     """Run tasks until the parent ends."""
+    from adforest.service.log import LogError
     from adforest.service.system import RealDisk
     from adforest.service.trainer import ForestTrainer
 
@@ -108,7 +109,7 @@ def main(arguments: list[str]) -> None:
     for line in sys.stdin.buffer:
         try:
             outcome = learner.run(Order(*json.loads(line)))
-        except (OSError, ModelFileError) as error:
+        except (OSError, ModelFileError, LogError) as error:
             outcome = Outcome(RETRY, None, {"reason": str(error)})
         out.write(json.dumps({"outcome": outcome}).encode() + b"\n")
         if outcome.state == RETRY:  # what is on the disk is found out by the next learner

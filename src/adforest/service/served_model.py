@@ -153,8 +153,8 @@ class ServedModel:
 
     @property
     def problem(self) -> str:
-        """Reason why it cannot write or learn, empty if there is none."""
-        return self._problems["writing"] or self._problems["learning"]
+        """Reason why it cannot write or learn, empty if there is none; clients see it, so it has no path."""
+        return self._without_path(self._problems["writing"] or self._problems["learning"])
 
     @property
     def n_waiting(self) -> int:
@@ -210,6 +210,10 @@ class ServedModel:
         self._refuse_all()
         self.store.close()
         self._locks.close()
+
+    def _without_path(self, problem: str) -> str:
+        """Return a message in which files are named from the folder of the models on."""
+        return problem.replace(f"{self.path.parent}{os.sep}", "")
 
     def _lock(self) -> tuple[int, ...]:
         """Keep others from this model: commands that learn into its file, and other services."""
