@@ -12,6 +12,7 @@ from adforest.service.events import TaskAdded
 from adforest.service.learner import Learner, Order
 from adforest.service.learning_process import LearningProcess
 from adforest.service.log import Log, LogError
+from adforest.service.served_models import ServedModels
 from adforest.service.store import LOG
 from served import as_records, make, rents, service, state_of, until
 from simulated_service import FOLDER, MODEL, World
@@ -73,3 +74,51 @@ def test_acknowledged_labels_wait_where_the_log_is_damaged_and_are_learnt_once_i
         flip(segment, -30)
         until(lambda: state_of(client, "a") == "learnt")
         assert client.get("/readyz").json()["problems"] == {}
+
+
+def test_a_model_whose_settings_are_gone_is_not_deleted(tmp_path):
+    with service(tmp_path) as client:
+        make(client)
+        client.post(f"{M}/predict", json={"records": as_records(rents(1, 1)), "record_ids": ["a"]})
+    path = tmp_path / "rents.adf.service" / "settings.json"
+    content = path.read_bytes()
+    path.unlink()
+    with pytest.raises(LogError, match=r"settings\.json' is missing; restore it"), service(tmp_path):
+        pass
+    path.write_bytes(content)
+    with service(tmp_path) as client:
+        assert state_of(client, "a") == "pending"
+
+
+def test_a_removal_that_was_interrupted_anywhere_is_finished_at_the_next_start(tmp_path, monkeypatch):
+    n_calls = 0
+    while True:
+        folder, n_calls = tmp_path / str(n_calls), n_calls + 1
+        with service(folder) as client:
+            client.put(M, json={"target": "rent"}).raise_for_status()
+        removed, left = [], n_calls
+
+        def remove(path, real=os.unlink, **options):
+            nonlocal left
+            left -= 1
+            if not left:
+                raise KeyboardInterrupt
+            removed.append(path)
+            real(path, **options)
+
+        models = ServedModels(folder, print)
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "unlink", remove)
+            try:
+                models.remove("rents")
+            except KeyboardInterrupt:
+                pass
+            else:
+                break
+            finally:
+                models.close()
+        again = ServedModels(folder, print)
+        assert again.names() == ([] if removed else ["rents"])
+        assert bool(removed) != bool(list(folder.glob("rents*"))), removed
+        again.close()
+    assert n_calls > 3

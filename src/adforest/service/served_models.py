@@ -8,10 +8,11 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from adforest.service.log import LogError
 from adforest.service.requests import RequestError
 from adforest.service.served_model import SERVICE_SUFFIX, NamedModels, ServedModel, hold, is_served, service_folder
 from adforest.service.settings import ModelSettings, check_name
-from adforest.service.store import SETTINGS
+from adforest.service.store import LOG, SETTINGS, TABLES
 from adforest.service.system import RealDisk
 
 SUFFIX, REMOVED = ".adf", "removed.json"
@@ -49,6 +50,8 @@ class ServedModels(NamedModels[ServedModel]):
                 continue
             if (path / REMOVED).exists():
                 self._remove_files(path.with_name(path.name.removesuffix(SERVICE_SUFFIX)))
+            elif (path / LOG).exists() or (path / TABLES).exists():
+                raise LogError(f"'{path / SETTINGS}' is missing; restore it from a backup, or move the folder elsewhere.")
             else:  # its making was cut short; a model of that name is of someone else
                 self._disk.remove(path)
         for path in sorted(self.folder.glob(f"*{SUFFIX}")):
@@ -120,4 +123,7 @@ class ServedModels(NamedModels[ServedModel]):
             self._disk.drop_database(schema)
         for one in (path, path.with_name(f"{path.name}.versions"), path.with_name(f"{path.stem}.challenger{SUFFIX}")):
             self._disk.remove(one)
-        self._disk.remove(service_folder(path))
+        for name in self._disk.names(removed.parent):
+            if name != REMOVED:
+                self._disk.remove(removed.parent / name)
+        self._disk.remove(removed.parent)  # with that file, which until here says that this is to be removed
