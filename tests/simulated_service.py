@@ -251,6 +251,7 @@ class World:
         self.values, self.sent, self.wires, self.inbox, self.versions = {}, [], [], [], {0}
         self.store = self.learner = None
         self.checks, self.closed, self.unknown = [], {}, set()
+        self.max_tasks = self.draws.choice([2, 1_000])
 
     def run(self):
         """Act, then let all come to rest without faults, and check."""
@@ -259,10 +260,9 @@ class World:
                                              [4, 6, 5, 3, 1])[0])  # fmt: skip
         self.n_steps = len(self.disk.steps)
         self.disk.crash_at, self.disk.fail_at = set(), set()
-        for _ in range(4):
-            self._survive(self._serve)
         for _ in range(10 * self.n_actions):
-            if not self._survive(self._learn):
+            self._survive(self._serve)
+            if not self._survive(self._learn) and not self.inbox:
                 break
         self.check()
         return self
@@ -371,6 +371,7 @@ class World:
             self._check_answer(one, answer)
             if self.draws.random() > 0.1:
                 one.answers.append(answer)
+        self.store.close_batches(self.max_tasks)
 
     def _check_answer(self, one, answer):
         """What was acknowledged is noted the moment it is, whether the client hears of it or not."""

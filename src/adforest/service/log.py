@@ -37,6 +37,10 @@ class LogFullError(Exception):
     """The disk is full; nothing was written, and it may be tried again later."""
 
 
+class EntryTooLargeError(ValueError):
+    """The entry is larger than one may be; nothing was written."""
+
+
 class Entry(NamedTuple):
     """An entry of the log.
 
@@ -87,7 +91,9 @@ class Log:
     def append(self, kind: int, payload: bytes) -> int:
         """Take an entry, and return its position; it is on the disk only after `sync`."""
         if len(payload) > MAX_ENTRY:
-            raise ValueError(f"an entry has {len(payload)} bytes, expected {MAX_ENTRY} at most. Send less at once.")
+            raise EntryTooLargeError(
+                f"an entry of the log would have {len(payload):,} bytes; expected {MAX_ENTRY:,} at most. Send less at once."
+            )
         position = self.position + 1
         self._waiting.append(FRAME.pack(len(payload), _checksum(position, kind, payload), kind) + payload)
         self.position = position

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from itertools import accumulate, groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from adforest.service.databases import ServerError
 from adforest.service.events import EVENTS, Event, Noted, Tables, TaskAdded
-from adforest.service.log import SEGMENT_BYTES, Log, LogError, LogFullError
+from adforest.service.log import SEGMENT_BYTES, EntryTooLargeError, Log, LogError, LogFullError
 from adforest.service.record_table import LEARNT, REFUSED, Record, RecordTable
 from adforest.service.requests import Change, RequestError
 from adforest.service.settings import ModelSettings
@@ -24,8 +26,10 @@ from adforest.service.system import Clock, Disk
 from adforest.service.tables import from_bytes, joined, label_column
 from adforest.service.task_table import BATCH, DONE, WAITING, Task, TaskTable
 
+T = TypeVar("T")
 SETTINGS, LOG, TABLES = "settings.json", "log", "tables.db"
 MAX_LATE = 60.0  # seconds for which ids are known longer than they must be, so that many are forgotten at once
+MAX_BATCH_BYTES = 256 << 20  # of records that are closed into a batch: the learner has them in memory, with a forest
 MAX_ATTEMPTS = 3  # of a task that ends the learner
 
 
@@ -103,6 +107,25 @@ class Store:
         LogError
             If the contents of the disk are unknown: the process must end.
         """
+
+        def take(now: float) -> list[Any]:
+            answers = [self._take(one, now) for one in changes]
+            self._let_time_pass(now)
+            return answers
+
+        return self._write(take)
+
+    def close_batches(self, n_tasks: int) -> None:
+        """Put labelled records into batches as long as fewer tasks wait than given; raises as `commit` does.
+
+        This has transactions of its own: requests are never refused because of it.
+        """
+        self._catch_up()
+        while self._has_batch(self.now()) and self.state.tasks.n_waiting() < n_tasks:
+            self._write(lambda now: self._close_some(now, n_tasks))
+
+    def _write(self, action: Callable[[float], T]) -> T:
+        """Log and apply all that happens in a function with one write, and return its result."""
         try:
             self._catch_up()
             self.state.records.begin()
@@ -110,9 +133,7 @@ class Store:
             raise _put_off(error) from error
         now, settings = self.now(), self.state.settings
         try:
-            answers = [self._take(one, now) for one in changes]
-            self._let_time_pass(now)
-            self._close_batches(now)
+            found = action(now)
             self.log.sync()
         except BaseException as error:
             self.log.forget_waiting()
@@ -123,10 +144,10 @@ class Store:
             raise
         if self.log.position == self._applied:
             self.state.records.rollback()
-            return answers
+            return found
         self._commit_tables()
         self.log.rotate()
-        return answers
+        return found
 
     def seconds_until_due(self) -> float:
         """Return after how long `commit` should be called without requests: something expires, or a batch is closed."""
@@ -189,8 +210,11 @@ class Store:
             event = change.event(self.state, now)
         except RequestError as error:
             return error
-        if event is not None:
-            self._apply(event)
+        try:
+            if event is not None:
+                self._apply(event)
+        except EntryTooLargeError as error:
+            return RequestError(413, str(error))
         return change.answer(self.state)
 
     def _apply(self, event: Event) -> None:
@@ -208,31 +232,40 @@ class Store:
         """Return when what is over since a moment is forgotten: a little late, with what is over soon after."""
         return since + self.settings.remember + min(self.settings.remember / 10, MAX_LATE)
 
-    def _close_batches(self, now: float) -> None:
-        """Put labelled records into batches: so many at once, or those that are there once they have waited."""
+    def _has_batch(self, now: float) -> bool:
+        """Return whether there are labelled records for a batch: enough, or fewer that have waited."""
         settings = self.settings
-        while True:
-            n, since = self.state.records.n_ready(settings.batch_size)
-            has_waited = since is not None and settings.batch_seconds is not None
-            if n < settings.batch_size and not (has_waited and now - (since or 0) >= (settings.batch_seconds or 0)):
-                return
-            ready = self.state.records.ready(settings.batch_size)
-            self._apply(TaskAdded(BATCH, self._table_of(ready), {}, [one.id for one in ready], now))
+        n, since = self.state.records.n_ready(settings.batch_size)
+        if n >= settings.batch_size:
+            return True
+        return since is not None and settings.batch_seconds is not None and now - since >= settings.batch_seconds
+
+    def _close_some(self, now: float, n_tasks: int) -> None:
+        """Close batches until no more can be, or until they have so many bytes that they are written first."""
+        size, n_free = 0, n_tasks - self.state.tasks.n_waiting()
+        while n_free > 0 and size < MAX_BATCH_BYTES and self._has_batch(now):
+            ready = self.state.records.ready(self.settings.batch_size)
+            table = self._table_of(ready)
+            ids = [one.id for one in ready[: len(table)]]
+            self._apply(TaskAdded(BATCH, table, {}, ids, now))
+            size, n_free = size + table.nbytes, n_free - 1
 
     def _table_of(self, records: Sequence[Record]) -> Any:
-        """Return records with their labels as a table."""
-        rows: dict[Any, list[int]] = {}
-        for one in records:
-            rows.setdefault(one.chunk, []).append(one.place or 0)
-        # One take a chunk, and one more to bring records of several chunks into the order of predictions.
-        parts = (from_bytes(self.state.records.chunk(chunk))[0].take(places) for chunk, places in rows.items())
-        whole = joined(list(parts))
-        found: dict[Any, int] = {
-            key: place for place, key in enumerate((c, p) for c, places in rows.items() for p in places)
-        }
-        whole = whole.take([found[one.chunk, one.place] for one in records])
-        labels = label_column([json.loads(one.label or "null") for one in records])
-        return whole.append_column(self.settings.target, labels)
+        """Return records with their labels as a table: the first of them that have `MAX_BATCH_BYTES`, at least one."""
+        parts: list[Any] = []
+        names: set[str] = set()
+        n, size, about = 0, 0, list(accumulate(len(json.dumps(one.id)) + len(one.label or "") for one in records))
+        for chunk, group in groupby(records, key=lambda one: one.chunk):
+            rows = from_bytes(self.state.records.chunk(chunk or 0))[0].take([one.place or 0 for one in group])
+            names |= set(rows.column_names)
+            n_taken = _n_within(MAX_BATCH_BYTES, rows, n, size, len(names), about)
+            taken = rows.slice(0, max(n_taken, 0 if parts else 1))
+            parts.append(taken)
+            n, size = n + len(taken), size + taken.nbytes
+            if n_taken < len(rows):
+                break
+        labels = label_column([json.loads(one.label or "null") for one in records[:n]])
+        return joined(parts).append_column(self.settings.target, labels)
 
     def _end(self, task: Task, state: str, batch: int | None, report: dict[str, Any]) -> None:
         """Set the state of a task and of its records."""
@@ -275,3 +308,12 @@ class Store:
             self.state.records.rollback()
             raise _put_off(error) from error
         self._applied = self.log.position
+
+
+def _n_within(limit: int, rows: Any, n: int, size: int, n_columns: int, about: Sequence[int]) -> int:
+    """Return how many of some rows a batch may still take that has n of a size; columns that they lack count too."""
+
+    def total(k: int) -> int:
+        return size + int(rows.slice(0, k).nbytes) + 9 * (n + k) * n_columns + about[max(0, n + k - 1)]
+
+    return max(0, bisect_right(range(len(rows) + 1), limit, key=total) - 1)
