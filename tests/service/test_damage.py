@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from contextlib import contextmanager
 
 import pyarrow as pa
@@ -14,7 +15,7 @@ from adforest.service.learning_process import LearningProcess
 from adforest.service.log import Log, LogError
 from adforest.service.served_models import ServedModels
 from adforest.service.store import LOG
-from served import as_records, make, rents, service, state_of, until
+from served import as_csv, as_records, client_of, make, rents, service, state_of, until
 from simulated_service import FOLDER, MODEL, World
 
 M = "/v1/models/rents"
@@ -122,3 +123,34 @@ def test_a_removal_that_was_interrupted_anywhere_is_finished_at_the_next_start(t
         assert bool(removed) != bool(list(folder.glob("rents*"))), removed
         again.close()
     assert n_calls > 3
+
+
+@pytest.mark.parametrize("ending", ["requested", "a sync that failed"])
+def test_requests_that_wait_for_a_batch_do_not_delay_the_end(tmp_path, monkeypatch, ending):
+    answers = []
+    with learning_stopped(monkeypatch) as go_on:
+        with service(tmp_path) as client:
+            client.put(M, json={"target": "rent"}).raise_for_status()
+
+            def ask():
+                with client_of(str(client.base_url)) as other:
+                    head = {"content-type": "text/csv"}
+                    answers.append(other.post(f"{M}/batches?wait=true", content=as_csv(rents(20)), headers=head))
+                    go_on.set()
+
+            asking = threading.Thread(target=ask)
+            asking.start()
+            until(lambda: client.get(M).json()["batches_waiting"] == 1)
+            if ending != "requested":
+                monkeypatch.setattr("adforest.service.system.RealFile.sync", no_sync)
+                assert client.put(f"{M}/records/a/label", json={"label": "low"}).status_code == 503
+            begin = time.monotonic()
+        assert time.monotonic() - begin < 15  # half of DRAIN_SECONDS
+        asking.join(30)
+    assert answers[0].status_code == (202 if ending == "requested" else 503)
+    if ending == "requested":
+        assert (answers[0].json()["state"], answers[0].headers["location"]) == ("waiting", f"{M}/batches/1")
+
+
+def no_sync(self):
+    raise OSError(5, "Input/output error")

@@ -42,6 +42,7 @@ GROUP = 2_000  # requests that are written at once
 LOCK_PATIENCE = 15.0  # seconds for which a learner of a process that was killed may hold the lock
 RETRY_SECONDS = 5.0
 IDLE_SECONDS = 300.0  # after which a learner that has nothing to do ends
+POLL_SECONDS = 0.5  # after which a request that waits for its batch looks whether the service ends
 SERVICE_SUFFIX = ".service"
 
 
@@ -125,10 +126,18 @@ class ServedModel:
         Called when the log can no longer be written: the process must end.
     database_url : str, optional
         URL of PostgreSQL, which has the tables if it is set so.
+    is_draining : callable, optional
+        Whether the service ends once requests under way are done: none waits for a batch any more.
     """
 
-    def __init__(self, path: Path, on_fatal: Callable[[str], None], database_url: str | None = None) -> None:
-        self.path, self.name, self._on_fatal = path, path.stem, on_fatal
+    def __init__(
+        self,
+        path: Path,
+        on_fatal: Callable[[str], None],
+        database_url: str | None = None,
+        is_draining: Callable[[], bool] = bool,
+    ) -> None:
+        self.path, self.name, self._on_fatal, self._is_draining = path, path.stem, on_fatal, is_draining
         self.folder = service_folder(path)
         self._locks = ExitStack()
         self._descriptors = self._lock()
@@ -142,7 +151,7 @@ class ServedModel:
             raise
         self._queue: Queue[tuple[Change | Callable[[], Any], Future[Any]]] = Queue()
         self._has_task, self._is_ending, self._is_over, self._is_closed = threading.Event(), False, False, False
-        self._problems, self._is_broken = {"writing": "", "learning": ""}, False
+        self._problems, self._is_broken = {"writing": "", "closing": "", "learning": ""}, False
         self.task_ended: Future[None] = Future()  # of the next task that ends
         self.n_commits = self.n_committed = 0
         self._writer = threading.Thread(target=self._write, name=f"{self.name}-writer", daemon=True)
@@ -154,7 +163,7 @@ class ServedModel:
     @property
     def problem(self) -> str:
         """Reason why it cannot write or learn, empty if there is none; clients see it, so it has no path."""
-        return self._without_path(self._problems["writing"] or self._problems["learning"])
+        return self._without_path(next(filter(None, self._problems.values()), ""))
 
     @property
     def n_waiting(self) -> int:
@@ -184,15 +193,15 @@ class ServedModel:
         return self.call(lambda: kinds_of(self.answering) | self.store.state.known_kinds())
 
     async def wait_for(self, number: int, seconds: float) -> Task | None:
-        """Return a task once it is done, or as it is after some seconds; no thread waits for that."""
+        """Return a task once it is done, or as it is after some seconds or when the service ends; no thread waits."""
         end = time.monotonic() + seconds
         while True:
             ended = self.task_ended
             task = await asyncio.wrap_future(self.call(lambda: self.store.state.tasks.get(number)))
             left = end - time.monotonic()
-            if task is None or task.state != WAITING or left <= 0 or self._is_ending:
+            if task is None or task.state != WAITING or left <= 0 or self._is_ending or self._is_draining():
                 return task
-            await asyncio.wait([asyncio.wrap_future(ended)], timeout=min(left, 1.0))
+            await asyncio.wait([asyncio.wrap_future(ended)], timeout=min(left, POLL_SECONDS))
 
     def close(self) -> None:
         """Write pending entries, stop the learner and close the model."""
@@ -233,7 +242,7 @@ class ServedModel:
         try:
             while not (self._is_over and self._queue.empty()):
                 wait = self._looked_up(self.store.seconds_until_due, 1.0)
-                group = self._next_group(min(max(wait, 0.01), 60.0))
+                group = self._next_group(min(max(wait, 0.01), RETRY_SECONDS if self._problems["closing"] else 60.0))
                 self._write_group(group)
         except Exception as error:
             self._is_broken = True
@@ -250,6 +259,8 @@ class ServedModel:
         for action, future in group:
             if callable(action):
                 _settle(action, future)
+        if is_written:
+            self._close_batches()
         if is_written and self._looked_up(self.store.next_task, None) is not None:
             self._has_task.set()
 
@@ -279,6 +290,18 @@ class ServedModel:
             else:
                 future.set_result(answer)
         return True
+
+    def _close_batches(self) -> None:
+        """Let the store put labelled records into batches; their requests are done, whatever becomes of this."""
+        try:
+            self.store.close_batches(MAX_TASKS)
+            self._problems["closing"] = ""
+        except LogError:
+            raise
+        except Exception as error:
+            if is_damage(error):
+                raise
+            self._problems["closing"] = f"batches cannot be closed: {error}"
 
     def _looked_up(self, action: Callable[[], T], default: T) -> T:
         """Look something up in the store that can wait where the tables cannot be read."""

@@ -34,6 +34,7 @@ class ServedModels(NamedModels[ServedModel]):
 
     def __init__(self, folder: Path, on_fatal: Callable[[str], None], database_url: str | None = None) -> None:
         super().__init__()
+        self.is_draining: Callable[[], bool] = bool  # whether the service ends once requests under way are done
         self.folder, self._on_fatal, self._disk = folder, on_fatal, RealDisk(database_url)
         self._lock = Lock()
         self._held = hold(folder)
@@ -59,7 +60,10 @@ class ServedModels(NamedModels[ServedModel]):
                 self._adopt(path)
         for path in sorted(self.folder.glob(f"*{SUFFIX}{SERVICE_SUFFIX}")):
             model = path.with_name(path.name.removesuffix(SERVICE_SUFFIX))
-            self._models[model.stem] = ServedModel(model, self._on_fatal, self._disk.database_url)
+            self._models[model.stem] = self._opened(model)
+
+    def _opened(self, path: Path) -> ServedModel:
+        return ServedModel(path, self._on_fatal, self._disk.database_url, lambda: self.is_draining())
 
     def make(self, name: str, given: Mapping[str, Any]) -> ServedModel:
         """Make a model that knows nothing."""
@@ -80,7 +84,7 @@ class ServedModels(NamedModels[ServedModel]):
             if len(self._models) >= MAX_MODELS:
                 raise RequestError(409, f"there are {MAX_MODELS:,} models already. Remove one.")
             self._write_settings(path, settings)
-            self._models[name] = ServedModel(path, self._on_fatal, self._disk.database_url)
+            self._models[name] = self._opened(path)
             return self._models[name]
 
     def remove(self, name: str) -> None:
