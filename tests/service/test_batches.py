@@ -127,3 +127,17 @@ def test_a_batch_is_in_the_order_of_predictions(tmp_path, n):
     (found,) = [store.from_bytes(entry.payload)[0] for entry in one.log.entries() if entry.kind == 4]
     assert (found["v"].to_pylist(), found["y"].to_pylist()) == (list(range(6)), ids)
     one.close()
+
+
+def test_the_same_bytes_with_a_key_are_the_same_request_however_they_are_read(tmp_path):
+    with service(tmp_path) as client:
+        client.put(M, json={"target": "rent"})
+        head = {"content-type": "text/csv", "idempotency-key": "k"}
+        body = "area,note,rent\n1,,low\n2,,high\n"
+        first = client.post(f"{M}/batches?wait=true", content=body, headers=head)
+        teach_text = "area,note,rent\n1,x,low\n2,y,high\n"
+        client.post(f"{M}/batches?wait=true", content=teach_text, headers={"content-type": "text/csv"})
+        again = client.post(f"{M}/batches?wait=true", content=body, headers=head)
+        assert (again.status_code, again.json()["number"]) == (200, first.json()["number"]), again.text
+        other = client.post(f"{M}/batches?wait=true", content=teach_text, headers=head)
+        assert (other.status_code, "another request" in other.text) == (422, True)

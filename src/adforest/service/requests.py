@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -13,7 +12,7 @@ import pyarrow as pa
 from adforest.service.events import Event, LabelsSet, Noted, RecordsKept, Tables, TaskAdded, classes_of
 from adforest.service.record_table import EARLY, LABELLED, OVER, PENDING, WITHDRAWN, Record
 from adforest.service.settings import label_as
-from adforest.service.tables import first_difference, from_bytes, new_kinds, normalised, to_bytes, without_columns
+from adforest.service.tables import first_difference, from_bytes, new_kinds, without_columns
 from adforest.service.task_table import BATCH
 
 MAX_COLUMNS = 10_000  # in a table, and in all that come for a model
@@ -178,29 +177,35 @@ class ChangeRecord:
 
 @dataclass(frozen=True)
 class AddTask:
-    """Learn a batch, or change the model; with a key it is done once, even if it is sent again."""
+    """Learn a batch, or change the model; with a key it is done once, even if it is sent again.
+
+    Attributes
+    ----------
+    task : str
+    note : dict
+    table : pa.Table
+    key : str or None
+    digest : str
+        Of the request as it was sent: the same bytes may be read in another way once columns are known.
+    """
 
     task: str
     note: dict[str, Any]
     table: pa.Table = field(default_factory=without_columns)
     key: str | None = None
+    digest: str = ""
 
     def event(self, state: Tables, now: float) -> Event | None:
         """Return the task, None if the key is known for the same request."""
         if self.key is not None:
             known = state.tasks.key(self.key)
             if known is not None:
-                if known[0] != self._digest():
+                if known[0] != self.digest:
                     raise RequestError(422, f"the Idempotency-Key {self.key!r} came with another request before.")
                 return None
         table = _checked_batch(self.table, state) if self.task == BATCH else self.table
-        key = None if self.key is None else (self.key, self._digest())
+        key = None if self.key is None else (self.key, self.digest)
         return TaskAdded(self.task, table, self.note, (), now, key)
-
-    def _digest(self) -> str:
-        return blake2b(
-            to_bytes(normalised(self.table), {"task": self.task, "note": self.note}), digest_size=16
-        ).hexdigest()
 
     def answer(self, state: Tables) -> int:
         """Return the number of the task."""
