@@ -1,6 +1,7 @@
 """Files of a model that are damaged or missing: nothing acknowledged is given up, and the reason is shown."""
 
 import os
+import shutil
 import threading
 import time
 from contextlib import contextmanager
@@ -8,14 +9,19 @@ from contextlib import contextmanager
 import pyarrow as pa
 import pytest
 
+import adforest
+from adforest.exceptions import ModelFileError
 from adforest.service import served_model
 from adforest.service.events import TaskAdded
 from adforest.service.learner import Learner, Order
 from adforest.service.learning_process import LearningProcess
 from adforest.service.log import Log, LogError
+from adforest.service.requests import AddTask
+from adforest.service.served_model import ServedModel
 from adforest.service.served_models import ServedModels
-from adforest.service.store import LOG
-from served import as_csv, as_records, client_of, make, rents, service, state_of, until
+from adforest.service.store import LOG, Store
+from adforest.service.system import RealDisk, SteadyClock
+from served import as_csv, as_records, client_of, make, rents, service, state_of, teach, until
 from simulated_service import FOLDER, MODEL, World
 
 M = "/v1/models/rents"
@@ -64,6 +70,7 @@ def test_acknowledged_labels_wait_where_the_log_is_damaged_and_are_learnt_once_i
         with learning_stopped(monkeypatch) as go_on:
             client.post(f"{M}/predict", json={"records": as_records(rents(4, 1)), "record_ids": list("abcd")})
             client.post(f"{M}/labels", json={"labels": dict.fromkeys("abcd", "low")})
+            until(lambda: client.get(M).json()["batches_waiting"] == 1)
             (segment,) = (tmp_path / "rents.adf.service" / "log").iterdir()
             flip(segment, -30)
             go_on.set()
@@ -154,3 +161,67 @@ def test_requests_that_wait_for_a_batch_do_not_delay_the_end(tmp_path, monkeypat
 
 def no_sync(self):
     raise OSError(5, "Input/output error")
+
+
+@pytest.mark.parametrize("what", ["gone", "damaged"])
+def test_a_model_without_its_file_predicts_with_the_version_before_until_it_has_learnt_the_rest_again(
+    tmp_path, monkeypatch, what
+):
+    with service(tmp_path) as client:
+        make(client)
+        for seed in (1, 2):
+            teach(client, seed=seed)
+        before = [client.get(f"{M}/batches/{number}").json() for number in (1, 2, 3)]
+    path = tmp_path / "rents.adf"
+    if what == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[:-100])
+    with learning_stopped(monkeypatch) as go_on, service(tmp_path) as client:
+        found = client.post(f"{M}/predict", json={"records": as_records(rents(1))})
+        assert (found.status_code, found.json()["model_version"]) == (200, 2)
+        assert "cannot be read; version 2 predicts" in client.get("/readyz").json()["problems"]["rents"]
+        go_on.set()
+        until(lambda: client.get(M).json()["model_version"] == 3 and not client.get(M).json()["batches_waiting"])
+        after = [client.get(f"{M}/batches/{number}").json() for number in (1, 2, 3)]
+        assert [one["batch"] for one in after] == [1, 2, 3]
+        assert after[:2] == before[:2]
+        assert client.get("/readyz").json()["problems"] == {}
+
+
+@pytest.mark.parametrize("is_dropped", [True, False])
+def test_a_model_without_file_and_versions_is_learnt_from_the_whole_log_or_not_at_all(tmp_path, is_dropped):
+    with service(tmp_path) as client:
+        make(client)
+        teach(client, seed=1)
+    (tmp_path / "rents.adf").unlink()
+    shutil.rmtree(tmp_path / "rents.adf.versions")
+    if is_dropped:
+        one = Store(RealDisk(), SteadyClock(), tmp_path / "rents.adf.service", segment_bytes=1)
+        one.log.rotate()
+        one.commit([AddTask("parameters", {"parameters": {}})])
+        assert one.log.drop(2) == 1
+        one.close()
+        with pytest.raises(LogError, match="has no batch at 1 any more"):
+            ServedModel(tmp_path / "rents.adf", print)
+        return
+    with service(tmp_path) as client:
+        until(lambda: client.get(M).json()["model_version"] == 2)
+        assert client.get(f"{M}/batches/1").json()["batch"] == 1
+
+
+def test_a_model_that_was_saved_elsewhere_and_is_gone_is_not_made_again_from_nothing(tmp_path):
+    table = rents(200, seed=0).to_pandas()
+    model = adforest.AdaptiveDecisionForestClassifier(n_estimators=3, random_state=0)
+    model.partial_fit(table.drop(columns="rent"), table["rent"]).save(tmp_path / "rents.adf")
+    with service(tmp_path) as client:
+        body = as_csv(rents(60, 1)).replace("rent\n", "target\n", 1)
+        answer = client.post(f"{M}/batches?wait=true", content=body, headers={"content-type": "text/csv"})
+        assert answer.json()["batch"] == 2
+    (tmp_path / "rents.adf").unlink()
+    with service(tmp_path) as client:  # from the one that was saved elsewhere, which is kept as a version
+        until(lambda: client.get(M).json()["batches"] == 2)
+    (tmp_path / "rents.adf").unlink()
+    shutil.rmtree(tmp_path / "rents.adf.versions")
+    with pytest.raises(ModelFileError, match="its versions are missing"):
+        ServedModel(tmp_path / "rents.adf", print)

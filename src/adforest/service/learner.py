@@ -117,7 +117,7 @@ class Learner:
             it was last saved.
         """
         if order.number <= self.place.version:  # it was saved, and that could not be noted
-            return self._done()
+            return self._done() if order.number == self.place.version else Outcome(DONE, None, {})
         try:
             if order.kind == BATCH:
                 return self._learn(order)

@@ -57,7 +57,7 @@ class LearningProcess:
         hello = self._receive()
         if "error" in hello:
             self.end()
-            raise OSError(hello["error"])
+            raise ModelFileError(hello["error"])
         self.version = int(hello["version"])
         self.found = None if hello["found"] is None else Outcome(*hello["found"])
 

@@ -23,6 +23,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from adforest.base import get_fitted
 from adforest.exceptions import ModelFileError
 from adforest.origins import origins_of
+from adforest.service.learner import kept_versions
 from adforest.service.learning_process import RETRY, LearnerEndedError, LearningProcess
 from adforest.service.log import LogError
 from adforest.service.orders import challenger_before, order_for
@@ -141,17 +142,20 @@ class ServedModel:
         self.folder = service_folder(path)
         self._locks = ExitStack()
         self._descriptors = self._lock()
+        self._problems = {"writing": "", "closing": "", "learning": "", "reading": ""}
+        self._learner: LearningProcess | None = None
+        self.answering: Answering | None = None
         try:
             self.store = Store(RealDisk(database_url), SteadyClock(), self.folder)
-            self._learner: LearningProcess | None = None
-            self.answering: Answering | None = None
+            self._locks.callback(self.store.close)
+            self._locks.callback(self._end_learner)
             self._open()
         except BaseException:
             self._locks.close()
             raise
         self._queue: Queue[tuple[Change | Callable[[], Any], Future[Any]]] = Queue()
         self._has_task, self._is_ending, self._is_over, self._is_closed = threading.Event(), False, False, False
-        self._problems, self._is_broken = {"writing": "", "closing": "", "learning": ""}, False
+        self._is_broken = False
         self.task_ended: Future[None] = Future()  # of the next task that ends
         self.n_commits = self.n_committed = 0
         self._writer = threading.Thread(target=self._write, name=f"{self.name}-writer", daemon=True)
@@ -217,7 +221,6 @@ class ServedModel:
         self._writer.join()
         self._is_closed = True
         self._refuse_all()
-        self.store.close()
         self._locks.close()
 
     def _without_path(self, problem: str) -> str:
@@ -381,17 +384,15 @@ class ServedModel:
         return None if task is None else order_for(task, self.store)
 
     def _open(self) -> None:
-        """Predict with the model in the file; a learner finds an older one where that is damaged."""
-        try:
-            self._answer_with_newest()
-        except ModelFileError:
+        """Predict with the model in the file; where that is missing or damaged, a learner finds an older one."""
+        is_whole = self._answer_with_newest()
+        known = self.answering
+        if is_whole and known is not None:
+            self.store.open_task(known.version, known.model.n_batches_, plain(known.model.history_[-1].as_row()))
+        elif known is not None or self.path.exists() or self.store.has_learnt():
             self._start_learner(lambda action: action())
-            return
-        if self.answering is None:
-            self.store.open_task(0, None, None)
         else:
-            known = self.answering.model
-            self.store.open_task(self.answering.version, known.n_batches_, plain(known.history_[-1].as_row()))
+            self.store.open_task(0, None, None)
 
     def _start_learner(self, ask: Callable[[Callable[[], Any]], Any]) -> None:
         """Start the learner, and store which model it found; called in the thread that has the store."""
@@ -403,19 +404,37 @@ class ServedModel:
             locks=self._descriptors,
         )
         self._learner = learner
-        if learner.version or learner.found is None:
-            batch, report = (learner.found.batch, learner.found.report) if learner.found else (None, None)
-            ask(lambda: self.store.open_task(learner.version, batch, report))
+        if learner.found is None and settings.label_kind is not None:
+            raise ModelFileError(f"'{self.path}' and its versions are missing. Restore one, or remove '{self.folder}'.")
+        batch, report = (learner.found.batch, learner.found.report) if learner.found else (None, None)
+        ask(lambda: self.store.open_task(learner.version, batch, report))
 
     def _end_learner(self) -> None:
         learner, self._learner = self._learner, None
         if learner is not None:
             learner.end()
 
-    def _answer_with_newest(self) -> None:
-        """Predict with the model that is in the file now."""
-        with suppress(FileNotFoundError):
-            self.answering = read_answering(self.path)
+    def _answer_with_newest(self) -> bool:
+        """Predict with the newest model that can be read; return whether that is the one in the file."""
+        self._problems["reading"] = ""
+        try:
+            found = read_answering(self.path)
+            if self.answering is None or found.version >= self.answering.version:  # else it is learnt again
+                self.answering = found
+            return True
+        except (FileNotFoundError, ModelFileError):
+            self.answering = self.answering or self._kept_answering()
+        if self.answering is not None:
+            version = self.answering.version
+            self._problems["reading"] = f"{self.path.name} cannot be read; version {version} predicts until it can be"
+        return False
+
+    def _kept_answering(self) -> Answering | None:
+        """Return the newest version of the model that is kept and can be read."""
+        for _, _, name in reversed(kept_versions(RealDisk(), self.path)):
+            with suppress(FileNotFoundError, ModelFileError):
+                return read_answering(self.path.with_name(f"{self.path.name}.versions") / name)
+        return None
 
     def _pause(self) -> None:
         end = time.monotonic() + RETRY_SECONDS

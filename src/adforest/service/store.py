@@ -162,13 +162,31 @@ class Store:
         return max(0.0, min(moments, default=float("inf")) - self.now())
 
     def open_task(self, epoch: int, batch: int | None, report: dict[str, Any] | None) -> None:
-        """Take note of the model file that a learner found: tasks through its number are done, later ones are not."""
+        """Take note of the model file that a learner found: tasks through its number are done, later ones are not.
+
+        Raises
+        ------
+        LogError
+            If batches since have left the log: another model would come of the rest.
+        """
         self._catch_up()
+        first, needed = self.log.segments()[0][0], self.state.tasks.first_batch_after(epoch)
+        if needed is not None and needed < first:
+            raise LogError(
+                f"the model of '{self.folder}' and its versions are missing or damaged: the newest is version {epoch}, "
+                f"and the log, which begins with entry {first}, has no batch at {needed} any more. Restore the model."
+            )
         with self.state.records.transaction():
             self.state.tasks.reopen_after(epoch)
-            last = self.state.tasks.get(epoch)
-            if last is not None and last.state == WAITING:
-                self._end(last, DONE, batch, report or {})
+            for task in self.state.tasks.waiting_through(epoch):
+                if task.number == epoch:
+                    self._end(task, DONE, batch, report or {})
+                else:  # it was ended before, as what it says it was
+                    self._end(task, DONE, task.batch, task.report or {})
+
+    def has_learnt(self) -> bool:
+        """Return whether there must be a model: one was saved elsewhere, or a task is done."""
+        return self.settings.label_kind is not None or bool(self.state.tasks.last(1, DONE))
 
     def next_task(self) -> Task | None:
         """Return the next task."""
