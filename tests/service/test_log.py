@@ -113,3 +113,12 @@ def test_what_was_not_acknowledged_is_written_again_before_it_is_synced(tmp_path
     Log(RealDisk(), tmp_path / "log", acknowledged=3).close()
     assert done == [whole[16 + 3 * 63 :]]
     assert path.read_bytes() == whole
+
+
+def test_the_head_of_a_segment_is_written_again_where_none_of_its_entries_was_acknowledged(tmp_path, monkeypatch):
+    filled(tmp_path / "log", 0).close()
+    done, real = [], os.write
+    monkeypatch.setattr(os, "write", lambda file, content: (done.append(bytes(content)), real(file, content))[1])
+    (path,) = (tmp_path / "log").iterdir()
+    Log(RealDisk(), tmp_path / "log").close()
+    assert done == [path.read_bytes()]

@@ -169,7 +169,7 @@ class Log:
             self.n_cut = len(content)
             return (*self._begun(first), first - 1)
         _check_head(content, first, self._path(first))
-        position, size, known = first - 1, HEAD.size, HEAD.size
+        position, size, known = first - 1, HEAD.size, HEAD.size if acknowledged >= first else 0
         for position, size in _whole_entries(content, first):
             known = size if position <= acknowledged else known
         if position < acknowledged:
@@ -179,7 +179,7 @@ class Log:
             )
         self.n_cut = len(content) - size
         file = self._disk.append(self._path(first), size)
-        # Whole entries may be in memory only: a process was killed before its sync, or its sync failed, and another one
+        # Whole entries, and a head, may be in memory only: a process was killed before its sync, or its sync failed, and another one
         # would succeed without them. What is not known to be on the disk is written again.
         file.rewrite(known, content[known:size])
         file.sync()
