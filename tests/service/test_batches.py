@@ -141,3 +141,41 @@ def test_the_same_bytes_with_a_key_are_the_same_request_however_they_are_read(tm
         assert (again.status_code, again.json()["number"]) == (200, first.json()["number"]), again.text
         other = client.post(f"{M}/batches?wait=true", content=teach_text, headers=head)
         assert (other.status_code, "another request" in other.text) == (422, True)
+
+
+def test_columns_and_labels_of_a_refused_batch_do_not_bind_those_after_it(tmp_path):
+    one = opened(tmp_path / "m")
+
+    def asked(table):
+        return one.commit([AddTask("batch", {}, pa.table(table))])[0]
+
+    assert asked({"zip": [1], "w": [None], "y": [1]}) == 1
+    for text in ({"zip": ["01"], "y": [1]}, {"zip": [1], "y": ["low"]}):
+        assert asked(text).status == 422, "while it waits it binds those after it"
+    assert one.commit([KeepRecords(["a"], pa.table({"zip": ["x"]}))])[0].status == 422
+    assert one.state.known_kinds() == {"zip": "number"}
+    one.end_task(1, "refused", None, {})
+    assert (one.state.kinds(), one.state.classes(), one.state.label_kind()) == ({}, [], None)
+    assert asked({"zip": ["01"], "y": ["low"]}) == 2
+    one.end_task(2, "learnt", 1, {})
+    assert (one.state.kinds(), one.state.classes(), one.state.label_kind()) == ({"zip": "text"}, ['"low"'], "str")
+    assert asked({"zip": [1], "y": ["low"]}).status == 422
+    assert one.state.records.notes("batch ") == []
+    one.close()
+
+
+def test_columns_of_records_stay_where_a_batch_that_brought_them_first_is_refused(tmp_path):
+    one = opened(tmp_path / "m")
+    one.commit([AddTask("batch", {}, pa.table({"zip": [1], "y": ["low"]}))])
+    one.commit([KeepRecords(["a"], pa.table({"zip": [2]})), SetLabels([("a", '"mid"')])])
+    one.end_task(1, "refused", None, {})
+    assert (one.state.kinds(), one.state.classes()) == ({"zip": "number"}, ['"mid"'])
+    one.close()
+
+
+def test_a_batch_with_infinity_is_refused_at_once(tmp_path):
+    one = opened(tmp_path / "m")
+    (answer,) = one.commit([AddTask("batch", {}, pa.table({"area": [1.0, float("inf")], "y": ["low", "low"]}))])
+    assert (answer.status, "infinity" in str(answer)) == (422, True)
+    assert one.state.kinds() == {}
+    one.close()

@@ -130,6 +130,15 @@ class RecordTable:
             (name, json.dumps(value)),
         )
 
+    def notes(self, prefix: str) -> list[Any]:
+        """Return the notes whose names begin with something."""
+        rows = self.database.execute("SELECT value FROM notes WHERE name LIKE ? ORDER BY name", (f"{prefix}%",))
+        return [json.loads(row[0]) for row in rows]
+
+    def remove_note(self, name: str) -> None:
+        """Remove a note."""
+        self.database.execute("DELETE FROM notes WHERE name = ?", (name,))
+
     def find(self, ids: Sequence[str]) -> dict[str, Record]:
         """Return the records that are known among some ids."""
         found = {}

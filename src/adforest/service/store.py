@@ -288,6 +288,7 @@ class Store:
     def _end(self, task: Task, state: str, batch: int | None, report: dict[str, Any]) -> None:
         """Set the state of a task and of its records."""
         self.state.tasks.end(task.number, state, batch, report)
+        self.state.end_batch(task.number, is_learnt=state == DONE)
         records = self.state.records.of_task(task.number)
         self.state.records.release(
             [one for one in records if one.state == "labelled"], LEARNT if state == DONE else REFUSED, self.now()
