@@ -257,7 +257,9 @@ def differing(abouts, expected, answers):
     """Return what was asked, expected and answered where that differs."""
     for about, wanted, answer in zip(abouts, expected, answers, strict=True):
         if isinstance(wanted, Refused) or isinstance(answer, RequestError):
-            is_same = isinstance(wanted, Refused) and isinstance(answer, RequestError) and wanted.args[0] == answer.status
+            is_same = (
+                isinstance(wanted, Refused) and isinstance(answer, RequestError) and wanted.args[0] == answer.status
+            )
         elif about[0] in ("withdraw", "activate"):
             label = None if wanted[1] is None else json.loads(wanted[1])
             is_same = (answer["state"], answer["label"], answer["active"]) == (wanted[0], label, wanted[2])

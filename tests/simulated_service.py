@@ -22,7 +22,7 @@ from adforest.service.events import TaskAdded
 from adforest.service.learner import Learner
 from adforest.service.log import LogError, read_entries
 from adforest.service.orders import order_for
-from adforest.service.requests import AddTask, ChangeRecord, KeepRecords, RequestError, SetLabels
+from adforest.service.requests import AddTask, ChangeRecord, KeepRecords, SetLabels
 from adforest.service.settings import ModelSettings, label_text
 from adforest.service.store import LOG, SETTINGS, Store, StoreFullError
 from adforest.service.trainer import Place
@@ -78,7 +78,10 @@ class SimulatedDatabase(sqlite3.Connection):
             try:
                 self.disk.step("commit")
             except OSError as error:
-                raise sqlite3.OperationalError("database or disk is full") from error
+                problem = sqlite3.OperationalError("database or disk is full, or its disk has errors")
+                full = error.errno == errno.ENOSPC
+                problem.sqlite_errorcode = sqlite3.SQLITE_FULL if full else sqlite3.SQLITE_IOERR_FSYNC
+                raise problem from error
             found = super().execute(query, *arguments)
             self.disk.synced[self.path] = self.disk.files[self.path] = self.serialize()
             self.disk.step("committed", may_fail=False)

@@ -202,7 +202,7 @@ def test_a_model_without_file_and_versions_is_learnt_from_the_whole_log_or_not_a
         one.commit([AddTask("parameters", {"parameters": {}})])
         assert one.log.drop(2) == 1
         one.close()
-        with pytest.raises(LogError, match="has no batch at 1 any more"):
+        with pytest.raises(ModelFileError, match="has no batch at 1 any more"):
             ServedModel(tmp_path / "rents.adf", print)
         return
     with service(tmp_path) as client:

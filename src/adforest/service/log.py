@@ -12,8 +12,10 @@ whole, bits were changed, and the log is not opened.
 
 from __future__ import annotations
 
+import errno
 import struct
 from collections.abc import Callable, Iterator
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -25,6 +27,7 @@ MAGIC = b"ADFLOG01"
 HEAD = struct.Struct("<8sQ")
 FRAME = struct.Struct("<I8sB")
 SUFFIX = ".log"
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # after which it is known that nothing was written
 MAX_ENTRY = 1 << 30  # bytes
 SEGMENT_BYTES = 64 << 20  # after which another segment is begun
 
@@ -186,12 +189,14 @@ class Log:
         return file, size, position
 
     def _take_back(self, error: OSError) -> None:
-        """Remove a partly written entry, and raise."""
+        """Remove a partly written entry where the disk is full, and raise."""
+        if error.errno not in FULL:
+            self._write(partial(_raise, error))
         self.position, path = self._synced, self._path(self._firsts[-1])
         self._write(self._file.close)
         self._file = self._write(lambda: self._disk.append(path, self._size))
         reason = error.strerror or str(error)
-        raise LogFullError(f"the log in '{self._folder}' cannot be written ({reason}); nothing was kept") from error
+        raise LogFullError(f"the log cannot be written ({reason}); nothing was kept") from error
 
     def _begun(self, first: int) -> tuple[AppendFile, int]:
         """Begin a segment, with its head on the disk."""
@@ -262,6 +267,10 @@ def _end_of(content: bytes, begin: int, position: int) -> int | None:
     if length > MAX_ENTRY or end > len(content):
         return None
     return end if _checksum(position, kind, content[end - length : end]) == checksum else None
+
+
+def _raise(error: OSError) -> None:
+    raise error
 
 
 def _checksum(position: int, kind: int, payload: bytes) -> bytes:

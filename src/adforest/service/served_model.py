@@ -28,7 +28,7 @@ from adforest.service.learning_process import RETRY, LearnerEndedError, Learning
 from adforest.service.log import LogError
 from adforest.service.orders import challenger_before, order_for
 from adforest.service.requests import Change, RequestError
-from adforest.service.store import SETTINGS, Store, StoreFullError, is_damage
+from adforest.service.store import SETTINGS, Store, StoreFullError, is_damage, meaning_of
 from adforest.service.system import PRIVATE_FOLDER, RealDisk, SteadyClock
 from adforest.service.tables import NUMBER, TEXT
 from adforest.service.task_table import WAITING, Task
@@ -49,6 +49,10 @@ SERVICE_SUFFIX = ".service"
 
 class BusyError(Exception):
     """The queue is full; the request may be sent again later."""
+
+
+class UnexpectedError(Exception):
+    """A fault of the service kept a request from being done; it may or may not be the request's."""
 
 
 class Answering(NamedTuple):
@@ -251,9 +255,9 @@ class ServedModel:
             self._is_broken = True
             problem = error if isinstance(error, LogError) else LogError(f"{self.folder}: {error}")
             self._on_fatal(str(problem))
-            self._fail(group, problem)
+            self._fail(group, self._for_clients(problem))
             while not self._is_over:  # what still comes is refused until the process ends
-                self._fail(self._next_group(0.1), problem)
+                self._fail(self._next_group(0.1), self._for_clients(problem))
 
     def _write_group(self, group: list[tuple[Any, Future[Any]]]) -> None:
         """Write some requests, and answer them."""
@@ -261,7 +265,7 @@ class ServedModel:
         is_written = self._commit(changes)
         for action, future in group:
             if callable(action):
-                _settle(action, future)
+                self._settle(action, future)
         if is_written:
             self._close_batches()
         if is_written and self._looked_up(self.store.next_task, None) is not None:
@@ -274,14 +278,21 @@ class ServedModel:
             answers = self.store.commit([one for one, _ in changes])
         except LogError:
             raise
+        except StoreFullError as error:
+            self._problems["writing"] = str(error)
+            self._fail(changes, error)
+            time.sleep(0.1)
+            return False
         except Exception as error:
             if is_damage(error):
                 raise
-            if len(changes) > 1 and not isinstance(error, StoreFullError):  # one of them is at fault
+            if len(changes) > 1:  # one of them is at fault
                 each = [self._commit([one]) for one in changes]
                 return any(each)
-            self._problems["writing"] = str(error)
-            self._fail(changes, error if isinstance(error, StoreFullError) else StoreFullError(str(error)))
+            fault = UnexpectedError(f"the request could not be done: {type(error).__name__}")
+            fault.__cause__ = error
+            self._problems["writing"] = "" if changes else f"time cannot pass: {error}"
+            self._fail(changes, fault)
             time.sleep(0.1)
             return False
         self._problems["writing"] = ""
@@ -329,6 +340,21 @@ class ServedModel:
         """Refuse requests that were received after the last group was written."""
         while not self._queue.empty():
             self._fail(self._next_group(0.0), BusyError(f"the model {self.name!r} is being closed"))
+
+    def _settle(self, action: Callable[[], Any], future: Future[Any]) -> None:
+        """Call a function, and put its result or exception into a future; what must end the process is raised."""
+        try:
+            future.set_result(action())
+        except Exception as error:
+            meaning = meaning_of(error)
+            if isinstance(meaning, LogError) or is_damage(error):
+                self._fail([(action, future)], self._for_clients(error))
+                raise meaning from error
+            future.set_exception(meaning)
+
+    def _for_clients(self, error: Exception) -> LogError:
+        """Return an error that ends the process without the paths of the service."""
+        return LogError(self._without_path(str(error)))
 
     @staticmethod
     def _fail(group: list[tuple[Any, Future[Any]]], error: Exception) -> None:
@@ -463,11 +489,3 @@ def service_folder(path: Path) -> Path:
 def is_served(path: Path) -> bool:
     """Return whether a model has the folder of one that is served."""
     return os.path.exists(service_folder(path) / SETTINGS)
-
-
-def _settle(action: Callable[[], Any], future: Future[Any]) -> None:
-    """Call a function, and put its result or exception into a future."""
-    try:
-        future.set_result(action())
-    except Exception as error:
-        future.set_exception(error)

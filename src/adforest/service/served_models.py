@@ -52,7 +52,9 @@ class ServedModels(NamedModels[ServedModel]):
             if (path / REMOVED).exists():
                 self._remove_files(path.with_name(path.name.removesuffix(SERVICE_SUFFIX)))
             elif (path / LOG).exists() or (path / TABLES).exists():
-                raise LogError(f"'{path / SETTINGS}' is missing; restore it from a backup, or move the folder elsewhere.")
+                raise LogError(
+                    f"'{path / SETTINGS}' is missing; restore it from a backup, or move the folder elsewhere."
+                )
             else:  # its making was cut short; a model of that name is of someone else
                 self._disk.remove(path)
         for path in sorted(self.folder.glob(f"*{SUFFIX}")):

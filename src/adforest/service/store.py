@@ -11,11 +11,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
+from adforest.exceptions import ModelFileError
 from adforest.service.databases import ServerError
 from adforest.service.events import EVENTS, Event, Noted, Tables, TaskAdded
 from adforest.service.log import SEGMENT_BYTES, EntryTooLargeError, Log, LogError, LogFullError
@@ -33,6 +35,15 @@ MAX_BATCH_BYTES = 256 << 20  # of records that are closed into a batch: the lear
 MAX_ATTEMPTS = 3  # of a task that ends the learner
 
 
+NOT_NOW = {
+    sqlite3.SQLITE_BUSY: "are being written by another program",
+    sqlite3.SQLITE_LOCKED: "are being written by another program",
+    sqlite3.SQLITE_READONLY: "are read-only",
+    sqlite3.SQLITE_PERM: "are read-only",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened",
+}
+
+
 class StoreFullError(Exception):
     """The disk is full; the request may or may not be done, and may be sent again."""
 
@@ -43,14 +54,40 @@ def is_damage(error: Exception) -> bool:
 
 
 class StoreAwayError(StoreFullError):
-    """PostgreSQL is unavailable; otherwise as above."""
+    """The tables cannot be written now, such as when PostgreSQL is unavailable; otherwise as above."""
 
 
-def _put_off(error: Exception) -> StoreFullError:
-    """Return the message of a temporary error."""
+def meaning_of(error: Exception) -> Exception:
+    """Return an error of the log or the tables as what it means for a request; any other one as it is.
+
+    SQLite's errors of reading, writing and syncing end the process as those of the log do: what is on the disk is unknown.
+    """
+    if isinstance(error, LogFullError):
+        return StoreFullError(f"there is no room for it: {error}.")
     if isinstance(error, ServerError):
         return StoreAwayError(f"the tables of the model cannot be written ({error}).")
-    return StoreFullError(f"there is no room for it: {error}.")
+    if not isinstance(error, sqlite3.OperationalError):
+        return error
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest says where it happened
+    if code == sqlite3.SQLITE_IOERR:
+        return LogError(f"the tables of the model cannot be read or written ({error})")
+    if code == sqlite3.SQLITE_FULL:
+        return StoreFullError(f"there is no room for it: the tables of the model cannot be written ({error}).")
+    if code in NOT_NOW:
+        return StoreAwayError(f"the tables of the model {NOT_NOW[code]} ({error}).")
+    return error
+
+
+@contextmanager
+def _meant() -> Iterator[None]:
+    """Raise errors of the tables as what they mean."""
+    try:
+        yield
+    except (LogFullError, sqlite3.OperationalError) as error:
+        meaning = meaning_of(error)
+        if meaning is error:
+            raise
+        raise meaning from error
 
 
 class Store:
@@ -97,6 +134,7 @@ class Store:
         self._now = max(self._now, self._clock.now())
         return self._now
 
+    @_meant()
     def commit(self, changes: Sequence[Change]) -> list[Any]:
         """Apply some requests with one write, and return the response or error of each.
 
@@ -115,6 +153,7 @@ class Store:
 
         return self._write(take)
 
+    @_meant()
     def close_batches(self, n_tasks: int) -> None:
         """Put labelled records into batches as long as fewer tasks wait than given; raises as `commit` does.
 
@@ -126,21 +165,16 @@ class Store:
 
     def _write(self, action: Callable[[float], T]) -> T:
         """Log and apply all that happens in a function with one write, and return its result."""
-        try:
-            self._catch_up()
-            self.state.records.begin()
-        except sqlite3.OperationalError as error:
-            raise _put_off(error) from error
+        self._catch_up()
+        self.state.records.begin()
         now, settings = self.now(), self.state.settings
         try:
             found = action(now)
             self.log.sync()
-        except BaseException as error:
+        except BaseException:
             self.log.forget_waiting()
             self.state.settings = settings
             self.state.records.rollback()
-            if isinstance(error, LogFullError | sqlite3.OperationalError):
-                raise _put_off(error) from error
             raise
         if self.log.position == self._applied:
             self.state.records.rollback()
@@ -149,6 +183,7 @@ class Store:
         self.log.rotate()
         return found
 
+    @_meant()
     def seconds_until_due(self) -> float:
         """Return after how long `commit` should be called without requests: something expires, or a batch is closed."""
         row = self.state.records.database.execute("SELECT MIN(due) FROM records WHERE due IS NOT NULL").fetchone()
@@ -161,18 +196,19 @@ class Store:
             moments.append(since + settings.batch_seconds)
         return max(0.0, min(moments, default=float("inf")) - self.now())
 
+    @_meant()
     def open_task(self, epoch: int, batch: int | None, report: dict[str, Any] | None) -> None:
         """Take note of the model file that a learner found: tasks through its number are done, later ones are not.
 
         Raises
         ------
-        LogError
+        ModelFileError
             If batches since have left the log: another model would come of the rest.
         """
         self._catch_up()
         first, needed = self.log.segments()[0][0], self.state.tasks.first_batch_after(epoch)
         if needed is not None and needed < first:
-            raise LogError(
+            raise ModelFileError(
                 f"the model of '{self.folder}' and its versions are missing or damaged: the newest is version {epoch}, "
                 f"and the log, which begins with entry {first}, has no batch at {needed} any more. Restore the model."
             )
@@ -188,11 +224,13 @@ class Store:
         """Return whether there must be a model: one was saved elsewhere, or a task is done."""
         return self.settings.label_kind is not None or bool(self.state.tasks.last(1, DONE))
 
+    @_meant()
     def next_task(self) -> Task | None:
         """Return the next task."""
         self._catch_up()
         return self.state.tasks.first_waiting()
 
+    @_meant()
     def count_failure(self, number: int) -> None:
         """Note that the learner ended while it was at a task; one that does so each time is refused."""
         self._catch_up()
@@ -203,6 +241,7 @@ class Store:
                 if task is not None and task.state == WAITING:
                     self._end(task, REFUSED, None, {"reason": reason})
 
+    @_meant()
     def end_task(self, number: int, state: str, batch: int | None, report: dict[str, Any]) -> None:
         """Store the result of a task with its records; drop segments that two versions of the model cover."""
         self._catch_up()
@@ -323,9 +362,9 @@ class Store:
             self.state.records.set_note("position", self.log.position)
             self.state.records.set_note("now", self._now)
             self.state.records.commit()
-        except sqlite3.OperationalError as error:
+        except sqlite3.OperationalError:
             self.state.records.rollback()
-            raise _put_off(error) from error
+            raise
         self._applied = self.log.position
 
 

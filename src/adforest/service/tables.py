@@ -124,7 +124,9 @@ def new_kinds(table: pa.Table, known: Mapping[str, str]) -> dict[str, str]:
 
 def kinds_in(table: pa.Table) -> dict[str, str]:
     """Return the types of columns."""
-    return {name: kind_of(column) or NOTHING for name, column in zip(table.column_names, table.schema.types, strict=True)}
+    return {
+        name: kind_of(column) or NOTHING for name, column in zip(table.column_names, table.schema.types, strict=True)
+    }
 
 
 def infinite_column(table: pa.Table) -> str | None:
