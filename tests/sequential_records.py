@@ -1,4 +1,4 @@
-"""What requests must do, one after the other, in dictionaries: the obvious service to which the simulated one is compared.
+"""What requests must do, one after the other, in dictionaries: the obvious service, to compare the simulated one with.
 
 Nothing here is shared with the service but the texts of its errors' classes. Where the service ended or failed within a
 request, all states that it may be in are kept until its tables tell which of them it is.
@@ -6,6 +6,7 @@ request, all states that it may be in are kept until its tables tell which of th
 
 import copy
 import json
+from collections import Counter
 from dataclasses import dataclass, field
 
 from adforest.service.record_table import Record
@@ -62,9 +63,8 @@ class Records:
 
     def _keep(self, ids, values, active, now, settings):
         known = {one: self.of[one] for one in ids if one in self.of and self.of[one].state != "early"}
-        for one, value in zip(ids, values, strict=True):
-            if one in known and known[one].state == "withdrawn":
-                raise Refused(409)
+        if any(one.state == "withdrawn" for one in known.values()):
+            raise Refused(409)
         for one, value in zip(ids, values, strict=True):
             if one in known and known[one].state not in OVER and known[one].value != value:
                 raise Refused(409)
@@ -136,7 +136,7 @@ class Records:
         for name, one in list(self.of.items()):
             if one.due is None or one.due > now:
                 continue
-            if one.state == "early" and IS_FORGOTTEN:
+            if one.state == "early":
                 del self.of[name]
             elif settings.default_label is not None and one.active and one.state == "pending":
                 one.state, one.label, one.changed = "labelled", json.dumps(settings.default_label), now
@@ -157,9 +157,6 @@ class Records:
         for one in ready:
             one.task = len(self.tasks)
         return True
-
-
-IS_FORGOTTEN = False  # whether labels without a record are forgotten when they expire
 
 
 class Expectation:
@@ -239,7 +236,9 @@ class Expectation:
 
 
 def expected_row(known):
-    return known.state, None if known.state in (*OVER, "early") else known.value, known.active, known.label, known.due, known.task  # fmt: skip
+    """Return a record as `shown` has it."""
+    value = None if known.state in (*OVER, "early") else known.value
+    return known.state, value, known.active, known.label, known.due, known.task
 
 
 def shown(store):
@@ -250,6 +249,7 @@ def shown(store):
         table = None if one.chunk is None else from_bytes(store.state.records.chunk(one.chunk))[0]
         value = None if table is None else table["v"].to_pylist()[one.place]
         found.append((one.id, one.state, value, bool(one.active), one.label, one.due, one.task))
+    assert store.state.records.counts() == Counter(one[1] for one in found)
     return found
 
 

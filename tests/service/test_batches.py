@@ -1,12 +1,13 @@
-"""Batches that are closed from labelled records: how large they are, and that they never keep requests from the disk."""
+"""Batches that are closed from labelled records: how large they are; they never keep requests from the disk."""
 
 import json
+import time
 
 import pyarrow as pa
 import pytest
 
 from adforest.service import log, served_model, store
-from adforest.service.requests import AddTask, KeepRecords, RequestError, SetLabels
+from adforest.service.requests import AddTask, ChangeRecord, KeepRecords, RequestError, SetLabels
 from adforest.service.settings import ModelSettings
 from adforest.service.store import SETTINGS, Store
 from adforest.service.system import RealDisk, SteadyClock
@@ -179,3 +180,21 @@ def test_a_batch_with_infinity_is_refused_at_once(tmp_path):
     assert (answer.status, "infinity" in str(answer)) == (422, True)
     assert one.state.kinds() == {}
     one.close()
+
+
+def test_counts_of_records_are_kept_at_each_change_and_made_for_tables_that_lack_them(tmp_path):
+    one = opened(tmp_path / "m", remember=1e-6)
+    one.commit([KeepRecords(["a", "b", "c"], pa.table({"v": [1, 2, 3]})), SetLabels([("a", '"low"'), ("e", '"low"')])])
+    expected = {"pending": 2, "labelled": 1, "early": 1}
+    assert one.state.records.counts() == expected
+    with one.state.records.transaction():
+        one.state.records.remove_note("counts")
+    one.close()
+    again = Store(RealDisk(), SteadyClock(), tmp_path / "m")
+    assert again.state.records.counts() == expected
+    again.commit([ChangeRecord("withdraw", "b")])
+    assert again.state.records.counts() == {"pending": 1, "labelled": 1, "early": 1, "withdrawn": 1}
+    time.sleep(0.01)
+    again.commit([])
+    assert again.state.records.counts() == {"pending": 1, "labelled": 1, "early": 1}
+    again.close()

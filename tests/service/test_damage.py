@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 import threading
 import time
 from contextlib import contextmanager
@@ -49,7 +50,7 @@ def flip(path, place):
 def test_a_batch_whose_entry_is_damaged_is_not_refused(segment):
     world = World(0, 10, crash_at=())
     log = Log(world.disk, FOLDER / LOG, segment_bytes=100)
-    for number in (1, 2):
+    for _ in (1, 2):
         log.append(TaskAdded.kind, TaskAdded("batch", pa.table({"v": [1], "y": ["low"]}), {}, (), 0.0).payload())
         log.sync()
         if segment == "older":
@@ -91,8 +92,9 @@ def test_a_model_whose_settings_are_gone_is_not_deleted(tmp_path):
     path = tmp_path / "rents.adf.service" / "settings.json"
     content = path.read_bytes()
     path.unlink()
-    with pytest.raises(LogError, match=r"settings\.json' is missing; restore it"), service(tmp_path):
-        pass
+    with service(tmp_path) as client:
+        assert client.get(M).status_code == 503
+        assert "settings.json' is missing. Restore it" in client.get("/readyz").json()["problems"]["rents"]
     path.write_bytes(content)
     with service(tmp_path) as client:
         assert state_of(client, "a") == "pending"
@@ -104,12 +106,10 @@ def test_a_removal_that_was_interrupted_anywhere_is_finished_at_the_next_start(t
         folder, n_calls = tmp_path / str(n_calls), n_calls + 1
         with service(folder) as client:
             client.put(M, json={"target": "rent"}).raise_for_status()
-        removed, left = [], n_calls
+        removed = []
 
-        def remove(path, real=os.unlink, **options):
-            nonlocal left
-            left -= 1
-            if not left:
+        def remove(path, real=os.unlink, removed=removed, last=n_calls, **options):
+            if len(removed) + 1 == last:
                 raise KeyboardInterrupt
             removed.append(path)
             real(path, **options)
@@ -225,3 +225,90 @@ def test_a_model_that_was_saved_elsewhere_and_is_gone_is_not_made_again_from_not
     shutil.rmtree(tmp_path / "rents.adf.versions")
     with pytest.raises(ModelFileError, match="its versions are missing"):
         ServedModel(tmp_path / "rents.adf", print)
+
+
+def damage_settings(folder):
+    (folder / "rents.adf.service" / "settings.json").write_bytes(b"{")
+
+
+def damage_log(folder):
+    (segment,) = (folder / "rents.adf.service" / "log").iterdir()
+    flip(segment, 100)
+
+
+def damage_tables(folder):
+    (folder / "rents.adf.service" / "tables.db").write_bytes(b"no database" * 1000)
+
+
+def damage_model(folder):
+    shutil.rmtree(folder / "rents.adf.service")
+    (folder / "rents.adf").write_bytes(b"no model")
+
+
+def damage_model_without_versions(folder):
+    (folder / "rents.adf").write_bytes(b"no model")
+
+
+@pytest.mark.parametrize(
+    "damage", [damage_settings, damage_log, damage_tables, damage_model, damage_model_without_versions]
+)
+def test_a_model_whose_files_are_damaged_keeps_no_other_from_being_served(tmp_path, capfd, damage):
+    with service(tmp_path) as client:
+        make(client)
+        make(client, "other")
+    damage(tmp_path)
+    with service(tmp_path) as client:
+        assert teach(client, "other", seed=1)["batch"] == 2
+        problems = client.get("/readyz").json()["problems"]
+        assert set(problems) == {"rents"}
+        assert os.fspath(tmp_path) not in problems["rents"]
+        body = {"records": as_records(rents(1)), "record_ids": ["a"]}
+        asked = [client.get(M), client.post(f"{M}/predict", json=body), client.put(M, json={}), client.delete(M)]
+        assert [one.status_code for one in asked] == [503] * 4
+        assert problems["rents"] in asked[0].json()["error"]
+        assert 'adforest_service_model_version{model="rents"} 0.0' in client.get("/metrics").text
+    assert "The model 'rents' is not served" in capfd.readouterr().err
+    assert (tmp_path / "rents.adf").exists()
+
+
+def test_a_learner_that_ends_before_it_is_ready_is_waited_for_and_gives_the_reason(tmp_path, monkeypatch):
+    monkeypatch.setattr(served_model, "RETRY_SECONDS", 0.1)
+    with service(tmp_path) as client:
+        client.put(M, json={"target": "rent"}).raise_for_status()
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "executable", shutil.which("false"))
+            head = {"content-type": "text/csv"}
+            for seed in range(4):  # more often than a task may end the learner
+                client.post(f"{M}/batches", content=as_csv(rents(20, seed)), headers=head).raise_for_status()
+            problem = until(lambda: client.get("/readyz").json()["problems"].get("rents"))
+            time.sleep(1)
+        assert "before it was ready, with code 1" in problem
+        until(lambda: client.get(M).json()["batches"] == 4)
+        assert client.get("/readyz").json()["problems"] == {}
+
+
+def test_a_damaged_model_whose_learner_ends_before_it_is_ready_is_restored_later(tmp_path, monkeypatch):
+    monkeypatch.setattr(served_model, "RETRY_SECONDS", 0.1)
+    with service(tmp_path) as client:
+        make(client)
+        teach(client, seed=1)
+    (tmp_path / "rents.adf").write_bytes(b"damaged")
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "executable", shutil.which("false"))
+        model = ServedModel(tmp_path / "rents.adf", print)
+        assert "before it was ready" in model.problem
+        assert model.answering.version == 1
+    until(lambda: model.answering.version == 2)
+    model.close()
+
+
+def test_a_label_that_expired_before_its_record_does_not_keep_the_record_from_the_tables(tmp_path):
+    with service(tmp_path) as client:
+        make(client, label_wait=0.3)
+        client.put(f"{M}/records/e/label", json={"label": "low"}).raise_for_status()
+        until(lambda: client.get(f"{M}/records/e").status_code == 404)
+        client.put(M, json={"label_wait": 600.0}).raise_for_status()
+        body = {"records": as_records(rents(1, 1)), "record_ids": ["e"]}
+        client.post(f"{M}/predict", json=body).raise_for_status()
+        assert state_of(client, "e") == "pending"
+        assert client.put(f"{M}/records/e/label", json={"label": "low"}).status_code == 201

@@ -61,8 +61,8 @@ def test_tables_that_are_damaged_end_the_process_and_are_told_at_the_next_start(
         served.close()
     monkeypatch.undo()
     (tmp_path / "rents.adf.service" / "tables.db").write_bytes(b"no database" * 1000)
-    with pytest.raises(LogError, match=r"tables\.db' is damaged"), service(tmp_path):
-        pass
+    with pytest.raises(LogError, match=r"tables\.db' is damaged"):
+        ServedModel(tmp_path / "rents.adf", told.append)
 
 
 def test_a_request_that_cannot_be_written_does_not_keep_others_from_it(tmp_path):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 
 import pyarrow as pa
 
-from adforest.service.record_table import EXPIRED, LABELLED, WITHDRAWN, RecordTable
+from adforest.service.record_table import EARLY, EXPIRED, LABELLED, WITHDRAWN, RecordTable
 from adforest.service.settings import ModelSettings, label_text
 from adforest.service.tables import NOTHING, from_bytes, kinds_in, to_bytes, without_columns, without_row
 from adforest.service.task_table import TaskTable
@@ -199,8 +199,10 @@ class Noted:
             state.records.database.execute("UPDATE records SET label = NULL WHERE number = ?", (one.number,))
 
     def _time(self, state: Tables) -> None:
-        """Expire records without labels, or give them the default label; delete old ids."""
+        """Expire records without labels, or give them the default label; forget labels without records, and old ids."""
         overdue = state.records.overdue(self.now, EXPIRED_AT_ONCE)
+        state.records.remove([one for one in overdue if one.state == EARLY])  # a record of that id may still come
+        overdue = [one for one in overdue if one.state != EARLY]
         default = state.settings.default_label
         is_given = [one for one in overdue if default is not None and one.active and one.state == "pending"]
         given = {one.number for one in is_given}

@@ -209,8 +209,8 @@ class Learner:
         for entry in read_entries(self._disk, self._folder / LOG, position - 1, position):
             return TaskAdded.read(entry.payload).table
         raise LogError(
-            f"entry {position} of the log in '{self._folder / LOG}' is missing or damaged, and the model has not learnt "
-            "it. Restore the log from a backup."
+            f"entry {position} of the log in '{self._folder / LOG}' is missing or damaged, and the model has not "
+            "learnt it. Restore the log from a backup."
         )
 
     def _save(self, order: Order, batch: tuple[int, int] | None = None) -> None:

@@ -148,6 +148,7 @@ class ServedModel:
         self._descriptors = self._lock()
         self._problems = {"writing": "", "closing": "", "learning": "", "reading": ""}
         self._learner: LearningProcess | None = None
+        self._is_unsure = False  # which tasks the model in the file has learnt
         self.answering: Answering | None = None
         try:
             self.store = Store(RealDisk(database_url), SteadyClock(), self.folder)
@@ -380,11 +381,12 @@ class ServedModel:
     def _do_next(self) -> bool:
         """Do a task, and return whether there was one."""
         found = self.call(self._next_order).result()
-        if found is None:
+        if found is None and not self._is_unsure:
             return False
         order = found
-        if self._learner is None:
+        if self._learner is None:  # one that ends before it is ready says nothing about the task: it is tried again
             self._start_learner(lambda action: self.call(action).result())
+            self._is_unsure = False
             return True
         try:
             outcome = self._learner.run(order)
@@ -416,7 +418,10 @@ class ServedModel:
         if is_whole and known is not None:
             self.store.open_task(known.version, known.model.n_batches_, plain(known.model.history_[-1].as_row()))
         elif known is not None or self.path.exists() or self.store.has_learnt():
-            self._start_learner(lambda action: action())
+            try:
+                self._start_learner(lambda action: action())
+            except LearnerEndedError as error:  # the supervisor starts another one
+                self._is_unsure, self._problems["learning"] = True, f"learning is put off: {error}"
         else:
             self.store.open_task(0, None, None)
 

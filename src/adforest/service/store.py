@@ -60,7 +60,7 @@ class StoreAwayError(StoreFullError):
 def meaning_of(error: Exception) -> Exception:
     """Return an error of the log or the tables as what it means for a request; any other one as it is.
 
-    SQLite's errors of reading, writing and syncing end the process as those of the log do: what is on the disk is unknown.
+    SQLite's errors of reading, writing and syncing end the process as those of the log: what the disk has is unknown.
     """
     if isinstance(error, LogFullError):
         return StoreFullError(f"there is no room for it: {error}.")
@@ -109,7 +109,10 @@ class Store:
 
     def __init__(self, disk: Disk, clock: Clock, folder: Path, segment_bytes: int = SEGMENT_BYTES) -> None:
         self._disk, self._clock, self.folder = disk, clock, folder
-        settings = ModelSettings.loaded(disk.read(folder / SETTINGS))
+        try:
+            settings = ModelSettings.loaded(disk.read(folder / SETTINGS))
+        except (ValueError, TypeError, FileNotFoundError) as error:
+            raise LogError(f"'{folder / SETTINGS}' cannot be read ({error}). Restore it from a backup.") from None
         try:
             records = RecordTable(disk.database(folder / TABLES, settings.schema))
             settings = settings.changed(records.note("settings", {}))
