@@ -13,6 +13,7 @@ whole, bits were changed, and the log is not opened.
 from __future__ import annotations
 
 import errno
+import os
 import struct
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -29,7 +30,7 @@ FRAME = struct.Struct("<I8sB")
 SUFFIX = ".log"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # after which it is known that nothing was written
 MAX_ENTRY = 1 << 30  # bytes
-SEGMENT_BYTES = 64 << 20  # after which another segment is begun
+SEGMENT_BYTES = int(os.environ.get("ADFOREST_SEGMENT_BYTES", 64 << 20))  # after which another segment is begun
 
 
 class LogError(Exception):
@@ -95,7 +96,7 @@ class Log:
         """Take an entry, and return its position; it is on the disk only after `sync`."""
         if len(payload) > MAX_ENTRY:
             raise EntryTooLargeError(
-                f"an entry of the log would have {len(payload):,} bytes; expected {MAX_ENTRY:,} at most. Send less at once."
+                f"an entry of the log would have {len(payload):,} bytes; expected {MAX_ENTRY:,} at most. Send less."
             )
         position = self.position + 1
         self._waiting.append(FRAME.pack(len(payload), _checksum(position, kind, payload), kind) + payload)
@@ -182,8 +183,8 @@ class Log:
             )
         self.n_cut = len(content) - size
         file = self._disk.append(self._path(first), size)
-        # Whole entries, and a head, may be in memory only: a process was killed before its sync, or its sync failed, and another one
-        # would succeed without them. What is not known to be on the disk is written again.
+        # Whole entries and a head may be in memory only: a process was killed before its sync, or its sync failed, and
+        # another one would succeed without them. What is not known to be on the disk is written again.
         file.rewrite(known, content[known:size])
         file.sync()
         return file, size, position

@@ -277,7 +277,7 @@ class RecordTable:
         return {state: n for state, n in self.note("counts").items() if n}
 
     def _count(self, before: Sequence[str], after: Sequence[str]) -> None:
-        """Note that records left some states, and came into others."""
+        """Note that records left some states, and entered others."""
         change = Counter(after)
         change.subtract(before)
         if any(change.values()):
