@@ -294,7 +294,7 @@ class ServedModel:
             fault.__cause__ = error
             self._problems["writing"] = "" if changes else f"time cannot pass: {error}"
             self._fail(changes, fault)
-            time.sleep(0.1)
+            time.sleep(0.0 if changes else 0.1)
             return False
         self._problems["writing"] = ""
         self.n_commits += self.store.log.position > before
