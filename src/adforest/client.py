@@ -16,9 +16,10 @@ import numpy as np
 from adforest.libraries import require
 
 ARROW = "application/vnd.apache.arrow.stream"
-AGAIN = (429, 503, 507)  # what is answered to a request that may be sent again
+AGAIN = (408, 429, 502, 503, 504, 507)  # what is answered, also by a proxy, to a request that may be sent again
 ARROW_BOTH = {"content-type": ARROW, "accept": ARROW}
 MAX_PAUSE = 3.0  # seconds between two attempts
+MAX_TOLD = 60.0  # seconds of a Retry-After that are waited for
 
 
 class ServiceError(Exception):
@@ -120,8 +121,9 @@ class _Requests:
         if answer.status_code not in AGAIN:
             return None
         told = str(answer.headers.get("retry-after", ""))
-        wait = float(told) if told.isdigit() else growing
-        return wait * random.uniform(0.5, 1.0)
+        if told.isascii() and told.isdigit():  # not earlier than told, and not all clients at once
+            return min(float(told), MAX_TOLD) * random.uniform(1.0, 1.5)
+        return growing * random.uniform(0.5, 1.0)
 
     @staticmethod
     def _checked(answer: Any) -> Any:
@@ -139,8 +141,8 @@ class _Requests:
 class Client(_Requests):
     """A model that `adforest serve` runs.
 
-    Requests are sent again if there is no response, or if the service is busy. The effect happens once: records are
-    identified by their ids, batches by a key.
+    Requests are sent again if there is no response, or if the service or a proxy is busy; a Retry-After is waited for,
+    up to a minute. The effect happens once: records are identified by their ids, batches by a key.
 
     Parameters
     ----------
