@@ -240,6 +240,74 @@ def test_a_model_that_was_saved_in_a_notebook_is_served_and_goes_on_learning(tmp
         assert client.get("/v1/models/rents").json()["batches"] == 2
 
 
+def test_a_model_of_another_service_is_served_and_learns(tmp_path):
+    with service(tmp_path / "first") as client:
+        make(client)
+        content = client.get(f"{M}/model").content
+    (tmp_path / "second").mkdir()
+    (tmp_path / "second" / "rents.adf").write_bytes(content)
+    with service(tmp_path / "second") as client:
+        assert client.get(M).json()["target"] == "rent"
+        assert teach(client, seed=1)["batch"] == 2
+    with service(tmp_path / "second") as client:
+        assert client.get(M).json()["batches"] == 2
+        assert client.get("/readyz").json()["problems"] == {}
+
+
+def test_a_model_that_was_saved_elsewhere_keeps_its_parameters(tmp_path):
+    table = rents(80)
+    mine = SMALL | {"max_depth": 4, "class_weight": {"low": 2.0, "high": 1.0}}
+    model = adforest.AdaptiveDecisionForestClassifier(**mine)
+    model.partial_fit(table.drop_columns(["rent"]), table["rent"].to_numpy(zero_copy_only=False))
+    model.save(tmp_path / "rents.adf")
+    with service(tmp_path) as client:
+        assert client.get(M).json()["parameters"].items() >= mine.items()
+        assert client.put(f"{M}/challenger", json={"parameters": {"max_depth": 2}}).status_code == 200
+        client.post(f"{M}/batches?wait=true", json={"records": _with_target(rents(30, 2))}).raise_for_status()
+    found = adforest.load(tmp_path / "rents.challenger.adf")
+    assert (found.n_estimators, found.max_depth, found.random_state) == (3, 2, 0)
+
+
+def test_a_rollback_brings_back_the_parameters(tmp_path):
+    with service(tmp_path) as client:
+        make(client)
+
+        def depth():
+            until(lambda: client.get(M).json()["batches_waiting"] == 0)
+            shown = client.get(M).json()
+            return shown["parameters"].get("max_depth"), adforest.load(tmp_path / "rents.adf").max_depth
+
+        client.put(M, json={"parameters": {"max_depth": 2}})
+        version = teach(client, seed=1)["number"]
+        client.put(M, json={"parameters": {"max_depth": 5}})
+        assert depth() == (5, 5)
+        client.post(f"{M}/rollback", json={"model_version": version}).raise_for_status()
+        assert depth() == (2, 2)
+        client.put(M, json={"parameters": {"max_depth": 5}})
+        assert depth() == (5, 5)
+        client.post(f"{M}/rollback", json={"model_version": 1}).raise_for_status()
+        assert depth() == (None, None)
+
+
+def test_parameters_that_are_fixed_once_a_model_has_learnt(tmp_path):
+    with service(tmp_path) as client:
+        client.put(M, json={"target": "rent", "parameters": SMALL})
+        assert client.put(M, json={"parameters": {"n_estimators": 4}}).json()["parameters"]["n_estimators"] == 4
+        teach(client)
+        changes = {"n_estimators": 7}, {"random_state": 7}, {"base_forest": "sysfor"}
+        for one in changes:
+            refused = client.put(M, json={"parameters": one, "batch_size": 7})
+            assert refused.status_code == 409
+            assert next(iter(one)) in refused.json()["error"]
+        assert client.get(M).json()["batch_size"] == 1_000  # nothing is changed
+        before = client.get(M).json()["model_version"]
+        same = {"n_estimators": 4, "random_state": None, "base_forest": "random_forest"}
+        assert client.put(M, json={"parameters": same}).json()["parameters"]["n_estimators"] == 4
+        until(lambda: client.get(M).json()["batches_waiting"] == 0)
+        assert client.get(f"{M}/batches/{client.get(M).json()['model_version']}").json()["state"] == "learnt"
+        assert client.get(M).json()["model_version"] >= before
+
+
 def _with_target(table):
     return table.rename_columns(["area", "rooms", "district", "target"]).to_pylist()
 
@@ -372,6 +440,15 @@ def test_the_label_of_a_record_that_is_over_may_be_sent_again(tmp_path):
         until(lambda: state_of(client, "a") == "learnt")
         again = client.put(f"{M}/records/a/label", json={"label": "low"})
         assert (again.status_code, again.json()) == (200, {"state": "learnt", "outcome": "same"})
+
+
+def test_ids_in_csv_are_text_whatever_they_look_like(client):
+    ids = ["1001", "007", "2024-01-05", "1e3", "true", "12:30"]
+    rows = as_csv(rents(len(ids), 40).drop_columns(["rent"])).splitlines()
+    body = "\n".join(f"{row},{one}" for row, one in zip(rows, ["order", *ids], strict=True))
+    answer = client.post(f"{M}/predict?record_id=order", content=body, headers={"content-type": "text/csv"})
+    assert answer.status_code == 200, answer.text
+    assert [state_of(client, one) for one in ids] == ["pending"] * len(ids)
 
 
 def test_many_at_once_share_few_syncs(client):

@@ -66,8 +66,9 @@ class Api:
         content, kind = await read_content(request), request.headers.get("content-type", JSON)
         kinds = await asyncio.wrap_future(served.kinds()) if media_type(kind) == CSV else {}
         asked = request.query_params
+        text = [asked["record_id"]] if "record_id" in asked else []  # ids such as 007 are no numbers
         table, ids, activate = await computed(
-            len(content), lambda: _records_to_predict(read_body(content, kind, kinds), asked)
+            len(content), lambda: _records_to_predict(read_body(content, kind, kinds, text), asked)
         )
         answering = served.answering
         is_arrow = media_type(request.headers.get("accept", "")) in ARROW

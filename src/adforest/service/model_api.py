@@ -20,9 +20,9 @@ from adforest.service.receiving import read_content
 from adforest.service.requests import AddTask, ChangeSettings, RequestError
 from adforest.service.served_model import ServedModel
 from adforest.service.served_models import ServedModels
-from adforest.service.settings import checked_parameters
+from adforest.service.settings import checked_parameters, fixed_parameters
 from adforest.service.system import RealDisk
-from adforest.service.task_table import CHALLENGE, DROP_CHALLENGER, PARAMETERS, PROMOTE, ROLLBACK
+from adforest.service.task_table import BATCH, CHALLENGE, DROP_CHALLENGER, PARAMETERS, PROMOTE, ROLLBACK
 from adforest.service.trainer import plain
 
 LATEST = 2**62  # later than any task
@@ -74,9 +74,9 @@ class ModelApi(Api):
         settings = served.store.settings
         if given.get("target", settings.target) != settings.target:
             raise RequestError(409, f"the target of model {model!r} is {settings.target!r}. Make another model.")
+        parameters = await self._changed_parameters(served, given.get("parameters", {}))
         changes = {name: value for name, value in given.items() if name not in ("target", "parameters")}
         await asyncio.wrap_future(served.submit(ChangeSettings(changes)))
-        parameters = await self._changed_parameters(served, given.get("parameters", {}))
         if parameters:
             await self._add_task(served, AddTask(PARAMETERS, {"parameters": parameters}), wait=False)
         return JSONResponse(await self._ask(served, lambda: _shown(served)))
@@ -166,13 +166,22 @@ class ModelApi(Api):
         return await self._add_task(served, AddTask(PROMOTE, {"parameters": found["parameters"]}), wait)
 
     async def _changed_parameters(self, served: ServedModel, given: Any) -> dict[str, Any]:
-        """Return parameters that differ from those of the model."""
+        """Return parameters that differ from those of the model, or raise if it has learnt with one of them."""
         try:
             wanted = checked_parameters(given)
         except ValueError as error:
             raise RequestError(422, str(error)) from None
-        now = await self._ask(served, lambda: parameters_before(served.store, LATEST))
-        return {name: value for name, value in wanted.items() if name not in now or now[name] != value}
+        now, is_new = await self._ask(served, lambda: (parameters_before(served.store, LATEST), _is_new(served)))
+        changed = {name: value for name, value in wanted.items() if name not in now or now[name] != value}
+        for name, default in fixed_parameters().items():
+            before = now.get(name, default)
+            if not is_new and changed.get(name, before) != before:
+                raise RequestError(
+                    409,
+                    f"{name} of model {served.name!r} is {before!r} and cannot be changed once it has learnt. "
+                    "Make another model, or a challenger.",
+                )
+        return changed
 
     def _reports(self, model: str, last: int = 0) -> list[dict[str, Any]]:
         """Return the last reports of a model, or all."""
@@ -194,6 +203,11 @@ def _shown(served: ServedModel) -> dict[str, Any]:
         "log_position": store.log.position,
         "problem": served.problem,
     }
+
+
+def _is_new(served: ServedModel) -> bool:
+    """Return whether a model has learnt nothing, and is not about to."""
+    return served.answering is None and not served.store.state.tasks.before(LATEST, BATCH)
 
 
 def _challenge(served: ServedModel, found: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from adforest.service.requests import RequestError
 from adforest.service.served_model import SERVICE_SUFFIX, NamedModels, ServedModel, hold, is_served, service_folder
-from adforest.service.settings import ModelSettings, check_name
+from adforest.service.settings import ModelSettings, check_name, parameters_of
 from adforest.service.store import SETTINGS
 from adforest.service.system import RealDisk
 
@@ -98,12 +98,17 @@ class ServedModels(NamedModels[ServedModel]):
 
     def _adopt(self, path: Path) -> None:
         """Serve a model that was saved by someone else, with the parameters that it has."""
-        from adforest.origins import origins_of
+        from adforest.origins import note_origins, origins_of
         from adforest.storage import load
+        from adforest.storage.files import packed
 
         model = load(path)
         noted = origins_of(model)
-        settings = ModelSettings.made({"target": noted.target or "target"})
+        settings = ModelSettings.made({"target": noted.target or "target", "parameters": parameters_of(model)})
+        here = replace(noted, stream=None, epoch=0, position=0)
+        if noted != here:  # a position in the log of another service, or in a stream, is none in the log to come
+            note_origins(model, here)
+            self._disk.replace(path, packed(model))
         self._write_settings(path, replace(settings, label_kind=type(model.classes_.tolist()[0]).__name__))
 
     def _write_settings(self, path: Path, settings: ModelSettings) -> None:
