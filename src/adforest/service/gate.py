@@ -128,9 +128,9 @@ class AuditLog:
         self._file: Any = None
 
     def note(self, scope: Message, who: str, status: int) -> None:
-        """Write a line; labels of single records are counted by the log of the model, and not noted here."""
-        parts = scope["path"].split("/")
-        if parts[4:5] == ["labels"] or (parts[4:5] == ["records"] and parts[-1] == "label" and len(parts) > 6):
+        """Write a line; labels are too many, and in the log of the model."""
+        call = scope["path"].split("/")[4:5]
+        if call == ["labels"] or (call == ["records"] and scope["method"] == "PUT"):
             return
         try:
             self._write(scope, who, status)
@@ -170,10 +170,11 @@ def right_for(method: str, path: str) -> tuple[str, str | None]:
     return (LEARN if call else ADMIN), model
 
 
-async def answer(send: Send, status: int, words: str) -> None:
-    """Send a response without calling the service."""
+async def answer(send: Send, status: int, words: str, more: Sequence[tuple[bytes, bytes]] = ()) -> None:
+    """Send a response, with some more headers, without calling the service."""
     body = json.dumps({"error": words}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *HEADERS]
+    length = (b"content-length", str(len(body)).encode())
+    headers = [(b"content-type", b"application/json"), length, *HEADERS, *more]
     if status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": status, "headers": headers})

@@ -30,11 +30,11 @@ from starlette.exceptions import HTTPException
 
 from adforest.exceptions import ModelFileError
 from adforest.monitor.access import App, Message, Receive, Send
-from adforest.service.application import make_service, refusal
+from adforest.service.application import RETRY_SECONDS, make_service, refusal
 from adforest.service.databases import PRIVATE
 from adforest.service.following import FollowedModel
 from adforest.service.gate import Gate
-from adforest.service.link import Link, LinkServer
+from adforest.service.link import ENDED, Link, LinkServer
 from adforest.service.predictions import Counts
 from adforest.service.process import DRAIN_SECONDS, ServiceOptions, make_config, strangers_may_ask
 from adforest.service.requests import KeepRecords
@@ -181,7 +181,10 @@ class SharedModel(FollowedModel):
 
     async def _keep(self, change: KeepRecords) -> None:
         body = to_bytes(change.table, {"ids": list(change.ids), "active": change.active})
-        answer = await self._link.ask({"type": "keep", "model": self.name}, body)
+        try:
+            answer = await self._link.ask({"type": "keep", "model": self.name}, body)
+        except OSError:
+            raise HTTPException(503, ENDED, {"retry-after": RETRY_SECONDS}) from None
         if answer["status"] != 200:
             raise HTTPException(answer["status"], answer["error"], answer["headers"])
 
