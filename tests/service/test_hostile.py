@@ -4,6 +4,7 @@ import json
 import re
 import socket
 import time
+from contextlib import suppress
 
 import pyarrow as pa
 import pytest
@@ -235,6 +236,43 @@ def test_bodies_have_a_limit(client):
         assert b"413" in connection.recv(1000)
     answer = client.post(f"{M}/predict", content=b"x", headers={"content-encoding": "gzip"})
     assert answer.status_code == 415
+
+
+@pytest.mark.parametrize("part", ["address", "header", "headers", "trailer", "extension"])
+def test_heads_have_a_limit(client, part):
+    start = b"POST /v1/models/rents/predict HTTP/1.1\r\nHost: localhost\r\n"
+    filler = b"a" * 10_000
+    first, more = {
+        "address": (b"GET /", filler),
+        "header": (start + b"X-Filler: ", filler),
+        "headers": (start, b"X-Filler: " + filler + b"\r\n"),
+        "trailer": (start + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n0\r\nX-Filler: ", filler),
+        "extension": (start + b"Transfer-Encoding: chunked\r\n\r\n1;", filler),
+    }[part]
+    with socket.create_connection(("127.0.0.1", client.base_url.port), 20) as one:
+        one.sendall(first)
+        sent, answer = 0, b""
+        with suppress(ConnectionError):
+            while sent < 2_000_000:
+                one.sendall(more)
+                sent += len(more)
+        with suppress(ConnectionError):
+            answer = one.recv(1_000)
+    assert sent < 2_000_000 or answer.startswith(b"HTTP/1.1 431")
+    assert client.get("/healthz").status_code == 200
+
+
+def test_a_large_head_within_the_limit_is_read_and_a_larger_one_is_told(client):
+    for n_bytes, status in ((50_000, 200), (70_000, 431), (1_000, 200)):
+        head = {f"x-{place}": "a" * (n_bytes // 10) for place in range(10)}
+        assert client.get("/v1/models", headers=head).status_code == status
+
+
+def test_a_target_that_no_column_can_be_called_is_refused(client):
+    for target in ("\\ud800", "a\\nb", "", "a" * 201):
+        answer = client.put("/v1/models/target", content=f'{{"target": "{target}"}}'.encode())
+        assert answer.status_code == 422
+    assert "target" not in client.get("/v1/models").json()["models"]
 
 
 def test_a_thousand_half_open_connections_do_not_stop_it(client):

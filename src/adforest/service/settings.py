@@ -95,8 +95,11 @@ class ModelSettings:
         parameters = checked_parameters(given.get("parameters", {}))
         parameters.setdefault("random_state", secrets.randbelow(2**31))
         target = given.get("target", "target")
-        if type(target) is not str or not 0 < len(target) <= 200:
-            raise ValueError(f"target is {target!r}; expected the name of the column that holds the classes.")
+        if type(target) is not str or not 0 < len(target) <= 200 or not target.isprintable():
+            raise ValueError(
+                f"target is {str(target)[:80]!r}; expected the name of the column that holds the classes: 1 to 200 "
+                "printable characters."
+            )
         new = cls(target=target, parameters=parameters, log_id=secrets.token_hex(8))
         return new.changed({name: value for name, value in given.items() if name not in ("target", "parameters")})
 
