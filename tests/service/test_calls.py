@@ -3,6 +3,7 @@
 import io
 import json
 import threading
+from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
@@ -88,10 +89,45 @@ def test_labels_are_created_the_same_conflicting_or_revised(client):
     assert "revise=true" in other.json()["error"]
     revised = client.put(f"{M}/records/l1/label", json={"label": "high", "revise": True})
     assert revised.json()["outcome"] == "revised"
+    assert client.put(f"{M}/records/l1/label?revise=true", json={"label": "low"}).json()["outcome"] == "revised"
+    revised = client.post(f"{M}/labels?revise=true", json={"labels": {"l1": "high"}})
+    assert revised.json()["revised"] == 1
     many = client.post(f"{M}/labels", json={"labels": {"l1": "high", "l2": "low"}})
     assert many.json() == {"created": 1, "same": 1, "revised": 0}
     assert client.post(f"{M}/labels", json={"labels": {"l2": "high", "new": "low"}}).status_code == 409
     assert client.get(f"{M}/records/new").status_code == 404  # all or none
+
+
+@pytest.mark.parametrize(
+    "record_id", ["a/b", "/", "a//b/", "label", "x/label", "label/label", "activate", "50%", "%2F", "a?b#c d", "ä"]
+)
+def test_any_id_can_be_looked_up_labelled_activated_and_forgotten(client, record_id):
+    path = f"{M}/records/{quote(record_id, safe='')}"
+    assert predict(client, as_records(rents(1, 30)), [record_id], activate=False).status_code == 200
+    assert client.post(f"{path}/activate").json()["active"] is True
+    assert client.put(f"{path}/label", json={"label": "low"}).json() == {"state": "labelled", "outcome": "created"}
+    found = client.get(path).json()
+    assert (found["record_id"], found["label"]) == (record_id, "low")
+    assert client.delete(path).json()["state"] == "withdrawn"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("PUT", "/records/u1/label", {"label": "low", "revize": True}),
+        ("POST", "/labels", {"labels": {"u1": "low"}, "revize": True}),
+        ("POST", "/rollback", {"model_version": 1, "revize": True}),
+        ("PUT", "/challenger", {"parameters": {}, "revize": True}),
+        ("POST", "/predict", {"records": [{}], "revize": True}),
+        ("POST", "/batches", {"records": [{}], "revize": True}),
+        ("PUT", "", {"revize": True}),
+    ],
+)
+def test_fields_that_are_not_known_are_named(client, method, path, body):
+    answer = client.request(method, M + path, json=body)
+    assert answer.status_code == 422
+    assert "'revize'" in answer.json()["error"]
+    assert client.get(f"{M}/records/u1").status_code == 404
 
 
 def test_a_label_waits_for_its_record(client):
@@ -419,6 +455,29 @@ def test_a_challenger_that_learnt_nothing_is_not_promoted(tmp_path):
         assert answer.status_code == 422
         assert "learnt nothing yet" in answer.json()["report"]["reason"]
         assert client.get(M).json()["batches"] == 2
+
+
+def test_a_challenger_that_is_removed_or_replaced_is_seen_no_more(tmp_path):
+    path = tmp_path / "rents.challenger.adf"
+    with service(tmp_path) as client:
+        make(client)
+        client.put(f"{M}/challenger", json={"parameters": {"max_depth": 2}})
+        for seed in (1, 2):
+            teach(client, seed=seed)
+        assert client.get(f"{M}/challenger").json()["batches"] > 0
+        assert "Challenger" in client.get("/models/rents.adf").text
+        assert client.delete(f"{M}/challenger").status_code == 200
+        assert not path.exists()
+        assert "Challenger" not in client.get("/models/rents.adf").text
+        client.put(f"{M}/challenger", json={"parameters": {"max_depth": 2}})
+        teach(client, seed=3)
+        before = path.read_bytes()
+        client.put(f"{M}/challenger", json={"parameters": {"max_depth": 3}})
+        assert not path.exists()
+        path.write_bytes(before)  # as if it could not be removed yet
+        shown = client.get(f"{M}/challenger").json()
+        assert (shown["batches"], shown["parameters"]["max_depth"]) == (0, 3)
+        assert "accuracy" not in shown
 
 
 def test_a_file_that_was_saved_meanwhile_is_not_taken_for_a_new_model(tmp_path):

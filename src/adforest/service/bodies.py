@@ -119,6 +119,14 @@ def parse_json(content: bytes) -> dict[str, Any]:
     return found
 
 
+def only(given: dict[str, Any], *names: str, besides: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the fields of a body, or raise if there is one that is not known: it may be a misspelt one."""
+    for name in given:
+        if name not in names:
+            raise BodyError(422, f"{name[:80]!r} is not known; expected {', '.join((*besides, *names))}.")
+    return given
+
+
 def table_of(found: Mapping[str, Any], target: str | None = None) -> pa.Table:
     """Return the records or columns of a JSON object as a table."""
     records, columns = found.get("records"), found.get("columns")

@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse
 
 from adforest.service import examples
 from adforest.service.api import Api
-from adforest.service.bodies import BodyError, parse_json
+from adforest.service.bodies import BodyError, only, parse_json
 from adforest.service.learner import kept_versions
 from adforest.service.orders import challenger_before, parameters_before
 from adforest.service.predictions import Counts
@@ -105,7 +105,7 @@ class ModelApi(Api):
     async def roll_back(self, model: str, request: Request, wait: bool = True) -> Response:
         """Go back to a version that is kept; batches learnt since are passed over."""
         served = self._models.get(model)
-        version = parse_json(await read_content(request)).get("model_version")
+        version = only(parse_json(await read_content(request)), "model_version").get("model_version")
         if type(version) is not int:
             raise BodyError(422, f"'model_version' is {str(version)[:80]!r}; expected the number of a version.")
         if all(one[1] != version for one in kept_versions(RealDisk(), served.path)):
@@ -145,7 +145,7 @@ class ModelApi(Api):
     async def put_challenger(self, model: str, request: Request, wait: bool = True) -> Response:
         """Start a second model with other parameters, which learns all batches from the next one on."""
         served = self._models.get(model)
-        given = parse_json(await read_content(request)).get("parameters", {})
+        given = only(parse_json(await read_content(request)), "parameters").get("parameters", {})
         try:
             parameters = checked_parameters(given)
         except ValueError as error:
@@ -213,11 +213,15 @@ def _is_new(served: ServedModel) -> bool:
 def _challenge(served: ServedModel, found: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters of a challenger, and how it does on the batches that both answered."""
     from adforest.monitor.challenge import challenge_of, challenger_path
+    from adforest.origins import origins_of
     from adforest.storage import load
 
     told: dict[str, Any] = {"parameters": found["parameters"], "since": found["since"], "batches": 0, "verdict": "open"}
     path = challenger_path(served.path)
-    judged = challenge_of(load(served.path), load(path)) if path.exists() and served.path.exists() else None
+    challenger = load(path) if path.exists() and served.path.exists() else None
+    if challenger is None or origins_of(challenger).epoch < found["since"]:  # that of an earlier one
+        return told
+    judged = challenge_of(load(served.path), challenger)
     if judged is not None:
         told |= {"batches": len(judged.batches), "verdict": judged.verdict}
         told |= {"accuracy": judged.champion, "challenger_accuracy": judged.challenger}
