@@ -2,13 +2,14 @@
 
 import json
 import os
+import shutil
 import stat
 
 import pytest
 
 from adforest.service.process import ServiceOptions, serving
 from adforest.service.tokens import RIGHTS, Tokens
-from served import as_records, client_of, make, rents, service
+from served import as_records, client_of, make, rents, service, teach
 
 M = "/v1/models/rents"
 
@@ -151,10 +152,17 @@ def test_names_do_not_lead_out_of_the_folder(tmp_path):
 def test_what_is_kept_is_for_its_owner_alone(tmp_path):
     before = os.umask(0)
     try:
+        with service(tmp_path / "first") as client:
+            make(client, "copied")
+        (tmp_path / "data").mkdir()
+        shutil.copy(tmp_path / "first" / "copied.adf", tmp_path / "data")
+        (tmp_path / "data" / "copied.adf").chmod(0o644)
+        (tmp_path / "data" / ".rents.adf.lock").touch(0o644)
         with service(tmp_path / "data") as client:
+            teach(client, "copied", seed=1)
             make(client)
             client.post(f"{M}/predict", json={"records": as_records(rents(1)), "record_ids": ["a"]})
-            files = [path for path in (tmp_path / "data").rglob("*") if path.is_file() and path.suffix != ".lock"]
+            files = [path for path in (tmp_path / "data").rglob("*") if path.is_file()]
             assert {path.name.partition("-")[0] for path in files} >= {"rents.adf", "tables.db", "settings.json"}
             assert [str(path) for path in files if stat.S_IMODE(path.stat().st_mode) & 0o077] == []
     finally:
