@@ -25,7 +25,7 @@ from adforest.service.bodies import (
     record_ids,
 )
 from adforest.service.predictions import Counts, as_arrow, as_json, check_answer, explained, nothing_known, predict
-from adforest.service.receiving import MAX_BODY, RELEASE, computed, read_content
+from adforest.service.receiving import HOLD, MAX_BODY, RELEASE, computed, read_content
 from adforest.service.requests import AddTask, ChangeRecord, KeepRecords, RequestError, SetLabels, shown_record
 from adforest.service.served_model import MAX_TASKS, BusyError, ServedModel, kinds_of
 from adforest.service.served_models import ServedModels
@@ -67,10 +67,10 @@ class Api:
         served = self._models.get(model)
         content, kind = await read_content(request), request.headers.get("content-type", JSON)
         kinds = await asyncio.wrap_future(served.kinds()) if media_type(kind) == CSV else {}
-        asked = request.query_params
+        asked, hold = request.query_params, request.scope[HOLD]
         text = [asked["record_id"]] if "record_id" in asked else []  # ids such as 007 are no numbers
         table, ids, activate = await computed(
-            len(content), lambda: _records_to_predict(read_body(content, kind, kinds, text), asked)
+            len(content), lambda: _records_to_predict(read_body(content, kind, kinds, text, hold=hold), asked)
         )
         answering = served.answering
         is_arrow = media_type(request.headers.get("accept", "")) in ARROW
@@ -154,9 +154,9 @@ class Api:
         """Return the batch that a request brings."""
         content, kind = await read_content(request), request.headers.get("content-type", JSON)
         notes = await self._ask(served, lambda: _kinds_and_labels(served))
-        target = served.store.settings.target
+        target, hold = served.store.settings.target, request.scope[HOLD]
         text = [target] if notes[1] == "str" else []
-        table, others = await computed(len(content), lambda: read_body(content, kind, notes[0], text, target))
+        table, others = await computed(len(content), lambda: read_body(content, kind, notes[0], text, target, hold))
         only(others, besides=("records", "columns"))
         key = request.headers.get("idempotency-key")
         if key is not None:
