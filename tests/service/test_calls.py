@@ -581,6 +581,18 @@ def test_the_monitor_is_at_the_root(client):
     assert 'adforest_drift{model="rents.adf"} 0.0' in client.get("/metrics").text
 
 
+def test_pages_of_others_do_not_promote_and_a_promotion_that_is_refused_is_told(client):
+    address = "/models/rents.adf/promote"
+    elsewhere = client.post(address, headers={"origin": "http://evil.example.org"})
+    assert elsewhere.status_code == 403
+    assert client.post(address, headers={"origin": "null"}).status_code == 403
+    assert client.post(address, headers={"sec-fetch-site": "cross-site"}).status_code == 403
+    none = client.post(address, headers={"origin": str(client.base_url).rstrip("/")})
+    assert (none.status_code, "has no challenger" in none.text) == (404, True)
+    assert client.get("/models/none.adf/service").status_code == 404
+    assert "Pending" in client.get("/models/rents.adf/service").text
+
+
 def test_explanations_add_up(client):
     answer = client.post(f"{M}/predict?explain=true", json={"records": as_records(rents(2, 4))}).json()
     for shares, label, why in zip(answer["probabilities"], answer["predictions"], answer["explanations"], strict=True):

@@ -86,7 +86,7 @@ class Api:
             found = await computed(16 * len(table), lambda: predict(answering, table))
         if ids is not None:
             await asyncio.wrap_future(served.submit(KeepRecords(ids, table, activate)))
-        self._counts.add(1, len(table))
+        self._counts.add(model, len(table))
         if answering is None or found is None:
             return JSONResponse(nothing_known(len(table)))
         if is_arrow:

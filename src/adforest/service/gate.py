@@ -13,13 +13,13 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from adforest.monitor.access import LOCAL_NAMES, App, Message, Receive, Send
+from adforest.monitor.access import LOCAL_NAMES, App, Message, Receive, Send, name_of
 from adforest.service.tokens import ADMIN, LABEL, LEARN, PREDICT, Token, Tokens, find
 
 OPEN = ("/healthz", "/readyz", "/v2/health/live", "/v2/health/ready")
 OURS = ("/v1/", "/v2/", "/metrics", "/healthz", "/readyz", "/openapi.json")
+PAGES = "the monitor's pages"  # who changes something there, in the audit log
 AUDIT, MAX_AUDIT = ".adforest-audit.log", 64 << 20  # bytes, after which the file before is dropped
 LOGGER = logging.getLogger(__name__)
 HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
@@ -42,6 +42,7 @@ class Gate:
     ----------
     pages_need_token : bool
         Whether the monitor checks a token of its own; if not, its pages are closed once there are tokens.
+    audit : AuditLog
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class Gate:
         self._service, self.monitor, self._needs_tokens = service, monitor, needs_tokens
         self.pages_need_token = True
         self.tokens = Tokens(folder)
-        self._audit = AuditLog(folder / AUDIT)
+        self.audit = AuditLog(folder / AUDIT)
         self._hosts = frozenset(one.lower() for one in allowed_hosts)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -99,11 +100,11 @@ class Gate:
 
     def _refusal(self, headers: dict[bytes, str], needs_token: bool) -> tuple[int, str] | None:
         """Return why a request is refused by its Host or Origin header, None if it is not."""
-        host = _name_of(headers.get(b"host", ""))
+        host = name_of(headers.get(b"host", ""))
         if host not in LOCAL_NAMES | self._hosts and (self._hosts or not needs_token):
             return 421, "this service does not answer by that name. Name it with --allowed-host."
         origin = headers.get(b"origin")
-        if origin is not None and _name_of(origin.partition("://")[2]) != host:
+        if origin is not None and name_of(origin.partition("://")[2]) != host:
             return 403, "requests of pages from elsewhere are not answered."
         return None
 
@@ -114,7 +115,7 @@ class Gate:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message["headers"], *HEADERS]
                 if right not in ("", PREDICT):
-                    self._audit.note(scope, "" if token is None else token.name, message["status"])
+                    self.audit.note(scope, "" if token is None else token.name, message["status"])
             await send(message)
 
         return send_noting
@@ -179,11 +180,3 @@ async def answer(send: Send, status: int, words: str, more: Sequence[tuple[bytes
         headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
-
-
-def _name_of(host: str) -> str:
-    """Return the name in a Host header, without the port."""
-    try:
-        return (urlsplit(f"//{host}").hostname or "").lower()
-    except ValueError:
-        return ""

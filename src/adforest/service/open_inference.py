@@ -91,7 +91,7 @@ class OpenInference:
         given, table, wanted = await computed(len(content), lambda: _read(content))
         check_answer(answering, len(table))
         found = await computed(16 * len(table), lambda: predict(answering, table))
-        self._counts.add(1, len(table))
+        self._counts.add(model, len(table))
         about = {"model_name": model, "model_version": str(answering.version)}
         if type(given.get("id")) is str:
             about["id"] = given["id"]

@@ -147,10 +147,12 @@ def _make_app(
     from adforest.monitor.server import make_pages, model_metrics
     from adforest.monitor.summaries import Summaries
     from adforest.service.application import make_service
-    from adforest.service.gate import Gate
+    from adforest.service.gate import PAGES, Gate
+    from adforest.service.pages import ServicePages
 
     files = ModelFiles(options.folder)
-    pages = make_pages(files, is_ending)
+    shown = ServicePages(models, counts, lambda scope, status: gate.audit.note(scope, PAGES, status))
+    pages = make_pages(files, is_ending, shown)
     metrics = partial(model_metrics, files, Summaries(files))
     service = make_service(models, is_ending, metrics, counts=counts, is_replica=options.follow is not None)
     needs_tokens = strangers_may_ask(options)

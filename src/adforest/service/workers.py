@@ -123,7 +123,7 @@ class ParentServer(uvicorn.Server):
     async def _answer(self, message: dict[str, Any], body: bytes) -> dict[str, Any]:
         """Store the records of a prediction, or add up counts and return the names of the models."""
         if message["type"] == "look":
-            self._counts.add(message["predictions"], message["records"])
+            self._counts.merge(message["predictions"], message["of_models"])
             return {"models": self._models.names()}
         try:
             table, note = from_bytes(body)
@@ -155,10 +155,13 @@ class WorkerServer(uvicorn.Server):
 
     async def _look(self) -> None:
         """Send counts to the parent, and read the files that have changed."""
-        counts = {"predictions": self._counts.predictions, "records": self._counts.records}
+        predictions, of_models = self._counts.taken()
+        try:
+            found = await self._link.ask({"type": "look", "predictions": predictions, "of_models": of_models})
+        except OSError:
+            self._counts.merge(predictions, of_models)
+            return
         with suppress(OSError):
-            found = await self._link.ask({"type": "look", **counts})
-            self._counts.add(-counts["predictions"], -counts["records"])
             await run_in_threadpool(self._models.read, found["models"])
 
     def _end_with_parent(self) -> None:
