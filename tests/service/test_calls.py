@@ -1,10 +1,12 @@
 """The calls of /v1: what people send, and what they get."""
 
+import asyncio
 import io
 import json
 import threading
 from urllib.parse import quote
 
+import httpx
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,8 +15,11 @@ from pyarrow import parquet
 
 import adforest
 from adforest.origins import origins_of
+from adforest.service.application import make_service
 from adforest.service.learning_process import LearningProcess
+from adforest.service.predictions import Counts
 from adforest.service.record_table import RecordTable
+from adforest.service.served_model import NamedModels
 from adforest.service.store import Store
 from served import SMALL, as_csv, as_records, client_of, make, rents, service, state_of, teach, until
 
@@ -591,6 +596,24 @@ def test_pages_of_others_do_not_promote_and_a_promotion_that_is_refused_is_told(
     assert (none.status_code, "has no challenger" in none.text) == (404, True)
     assert client.get("/models/none.adf/service").status_code == 404
     assert "Pending" in client.get("/models/rents.adf/service").text
+
+
+def test_explanations_are_not_left_out_where_arrow_is_accepted(client):
+    body = {"records": as_records(rents(1))}
+    answer = client.post(f"{M}/predict?explain=true", json=body, headers={"accept": ARROW})
+    assert answer.status_code == 406
+    assert "explain" in answer.json()["error"]
+
+
+def test_both_paths_of_readiness_agree(tmp_path):
+    async def asked(path):
+        app = make_service(NamedModels(), lambda: is_ending, counts=Counts(), is_replica=True)
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as one:
+            return (await one.get(path)).status_code
+
+    for is_ending in (False, True):
+        found = [asyncio.run(asked(path)) for path in ("/readyz", "/v2/health/ready", "/v2/health/live")]
+        assert found == [503 if is_ending else 200, 503 if is_ending else 200, 200]
 
 
 def test_explanations_add_up(client):

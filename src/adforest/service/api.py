@@ -65,6 +65,9 @@ class Api:
     async def predict(self, model: str, request: Request, explain: bool = False) -> Response:
         """Predict the classes of records; with record_ids the records are kept until they are labelled."""
         served = self._models.get(model)
+        is_arrow = media_type(request.headers.get("accept", "")) in ARROW
+        if explain and is_arrow:
+            raise BodyError(406, "explanations are JSON alone. Leave out explain=true, or do not accept Arrow.")
         content, kind = await read_content(request), request.headers.get("content-type", JSON)
         kinds = await asyncio.wrap_future(served.kinds()) if media_type(kind) == CSV else {}
         asked, hold = request.query_params, request.scope[HOLD]
@@ -73,7 +76,6 @@ class Api:
             len(content), lambda: _records_to_predict(read_body(content, kind, kinds, text, hold=hold), asked)
         )
         answering = served.answering
-        is_arrow = media_type(request.headers.get("accept", "")) in ARROW
         if answering is None and ids is None:
             raise RequestError(
                 409, f"model {model!r} has learnt nothing yet. Send batches, or records with record_ids."
@@ -82,7 +84,7 @@ class Api:
             check_finite(table)  # as a model would
             found = None
         else:
-            check_answer(answering, len(table), explain=explain and not is_arrow, is_arrow=is_arrow)
+            check_answer(answering, len(table), explain=explain, is_arrow=is_arrow)
             found = await computed(16 * len(table), lambda: predict(answering, table))
         if ids is not None:
             await asyncio.wrap_future(served.submit(KeepRecords(ids, table, activate)))

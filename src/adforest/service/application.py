@@ -62,7 +62,7 @@ def make_service(
         api.add_predictions_to(app)
     else:
         api.add_to(app)
-    OpenInference(models, counts).add_to(app)
+    OpenInference(models, counts, is_ending).add_to(app)
     for kind in (RequestError, BodyError, BusyError, *NOT_NOW, *WRONG):
         app.add_exception_handler(kind, _tell)
     app.add_middleware(BoundedBodies)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
+from functools import partial
 from typing import TYPE_CHECKING, Any
+
+import uvicorn
 
 from adforest.monitor.connections import SHARE_OF_FILES, Bounded
 
@@ -14,6 +19,17 @@ else:
 MAX_HEAD = 1 << 16  # bytes of the head of a request
 TOO_LARGE = b'{"error": "the head of the request has more than 64 KB. Shorten it."}'
 HEADERS = b"content-type: application/json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(TOO_LARGE)
+
+
+class PromptServer(uvicorn.Server):
+    """A server whose clients must be as fast with a TLS handshake as with the head of a request."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen."""
+        loop: Any = asyncio.get_running_loop()
+        if self.config.is_ssl:  # uvicorn has no option for it
+            loop.create_server = partial(loop.create_server, ssl_handshake_timeout=Bounded.head_seconds)
+        await super().startup(sockets)
 
 
 class HeadError(Exception):

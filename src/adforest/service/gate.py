@@ -10,7 +10,7 @@ import json
 import logging
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +94,8 @@ class Gate:
             elif not token.allows(right, model):
                 refusal = 403, f"this token does not allow {right or 'to look'}{f' for {model!r}' if model else ''}."
         if refusal is not None:
+            if refusal[0] != 421:  # which scanners of the network get
+                self.audit.note(scope, "" if token is None else token.name, refusal[0])
             await answer(send, *refusal)
             return
         await self._service(scope, receive, self._noting(send, scope, token, right))
@@ -122,7 +124,10 @@ class Gate:
 
 
 class AuditLog:
-    """Audit log: a line of JSON for each request that may change something, without its body."""
+    """Audit log: a line of JSON for each request that may change something or is refused, without its body.
+
+    Tokens that are made or withdrawn are noted, too.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -131,20 +136,21 @@ class AuditLog:
     def note(self, scope: Message, who: str, status: int) -> None:
         """Write a line; labels are too many, and in the log of the model."""
         call = scope["path"].split("/")[4:5]
-        if call == ["labels"] or (call == ["records"] and scope["method"] == "PUT"):
+        is_label = call == ["labels"] or (call == ["records"] and scope["method"] == "PUT")
+        if is_label and status not in (401, 403):
             return
+        client = (scope.get("client") or ("", 0))[0]
+        told = {"who": who, "from": client, "method": scope["method"], "path": scope["path"][:500]}
         try:
-            self._write(scope, who, status)
+            self.write(told | {"status": status})
         except OSError as error:  # the change is made already: the client must get its response
             LOGGER.error("'%s' cannot be written (%s): %s %s", self._path, error, scope["method"], scope["path"][:500])
 
-    def _write(self, scope: Message, who: str, status: int) -> None:
-        """Write a line, in another file once this one is large."""
+    def write(self, told: Mapping[str, Any]) -> None:
+        """Write a line with the time, in another file once this one is large."""
         if self._file is None:
             self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        client = (scope.get("client") or ("", 0))[0]
-        told = {"time": time.time(), "who": who, "from": client, "method": scope["method"], "path": scope["path"][:500]}
-        os.write(self._file, json.dumps(told | {"status": status}).encode() + b"\n")
+        os.write(self._file, json.dumps({"time": time.time(), **told}).encode() + b"\n")
         if os.fstat(self._file).st_size > MAX_AUDIT:
             os.close(self._file)
             self._file = None

@@ -31,6 +31,7 @@ from starlette.exceptions import HTTPException
 from adforest.exceptions import ModelFileError
 from adforest.monitor.access import App, Message, Receive, Send
 from adforest.service.application import RETRY_SECONDS, make_service, refusal
+from adforest.service.connections import PromptServer
 from adforest.service.databases import PRIVATE
 from adforest.service.following import FollowedModel
 from adforest.service.gate import Gate
@@ -135,7 +136,7 @@ class ParentServer(uvicorn.Server):
         return {"status": 200}
 
 
-class WorkerServer(uvicorn.Server):
+class WorkerServer(PromptServer):
     """A process that predicts with the models in the files."""
 
     def __init__(self, config: uvicorn.Config, models: SharedModels, link: Link, counts: Counts) -> None:
