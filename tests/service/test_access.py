@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from adforest.cli.app import app
 from adforest.monitor.connections import Bounded
+from adforest.service.gate import AuditLog
 from adforest.service.process import ServiceOptions, serving
 from adforest.service.tokens import RIGHTS, Tokens
 from served import Process, as_records, client_of, make, rents, service, teach
@@ -215,6 +216,19 @@ def test_a_change_that_cannot_be_noted_is_made_and_told(tmp_path, caplog):
         assert client.get("/v1/models").json() == {"models": ["rents"]}
     assert ".adforest-audit.log' cannot be written" in caplog.text
     assert "PUT /v1/models/rents" in caplog.text
+
+
+def test_processes_that_write_one_audit_log_begin_a_new_file_together(tmp_path, monkeypatch):
+    monkeypatch.setattr("adforest.service.gate.MAX_AUDIT", 500)
+    path = tmp_path / "audit.log"
+    logs = AuditLog(path), AuditLog(path)
+    for number in range(50):
+        logs[number % 2].write({"number": number})
+        lines = [*(tmp_path / "audit.log.1").read_text().splitlines()] if (tmp_path / "audit.log.1").exists() else []
+        lines += path.read_text().splitlines() if path.exists() else []
+        found = [json.loads(one)["number"] for one in lines]
+        assert found == list(range(found[0], number + 1))  # the last ones, none is missing
+    assert path.with_name("audit.log.1").stat().st_size < 1_000
 
 
 def test_names_do_not_lead_out_of_the_folder(tmp_path):

@@ -52,7 +52,7 @@ class Api:
         self.add_predictions_to(app)
         for method, path, action in (
             ("POST", "/v1/models/{model}/labels", self.set_labels),
-            # An id may have slashes; what follows it is told apart from it by the method.
+            # An id may have slashes; what follows it is distinguished by the method.
             ("PUT", "/v1/models/{model}/records/{record_id:path}/label", self.set_label),
             ("POST", "/v1/models/{model}/records/{record_id:path}/activate", self.activate),
             ("GET", "/v1/models/{model}/records/{record_id:path}", self.record),

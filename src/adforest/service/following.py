@@ -133,7 +133,7 @@ class FollowedModels(NamedModels[FollowedModel]):
                 model.problem = self._told(error)
 
     def _named(self, found: list[Any]) -> list[str]:
-        """Return the names of models that can be followed; what is wrong with others is told."""
+        """Return the names of models that can be followed; what is wrong with others is reported."""
         names, problems = [], {}
         for one in found:
             try:

@@ -148,6 +148,9 @@ class AuditLog:
 
     def write(self, told: Mapping[str, Any]) -> None:
         """Write a line with the time, in another file once this one is large."""
+        if self._file is not None and not self._is_current():  # another process has begun a new one
+            os.close(self._file)
+            self._file = None
         if self._file is None:
             self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         os.write(self._file, json.dumps({"time": time.time(), **told}).encode() + b"\n")
@@ -155,6 +158,13 @@ class AuditLog:
             os.close(self._file)
             self._file = None
             os.replace(self._path, self._path.with_name(f"{self._path.name}.1"))
+
+    def _is_current(self) -> bool:
+        """Return whether the open file is still the one of that name."""
+        try:
+            return os.path.samestat(os.fstat(self._file), os.stat(self._path))
+        except FileNotFoundError:
+            return False
 
 
 def right_for(method: str, path: str) -> tuple[str, str | None]:
