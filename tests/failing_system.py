@@ -53,9 +53,9 @@ class FailingFile(io.FileIO):
 
 
 @contextmanager
-def failing_system(fault):
-    """Let a call fail until the block ends."""
-    real = {name: getattr(os, name) for name in CALLS}
+def failing_system(fault, more=()):
+    """Let a call fail until the block ends; more calls than `CALLS` may be counted."""
+    real = {name: getattr(os, name) for name in (*CALLS, *more)}
     real_open = builtins.open
 
     def failing(name):
@@ -75,7 +75,7 @@ def failing_system(fault):
         raw.fault = fault
         return io.BufferedWriter(raw, buffer_size=512)  # many writes
 
-    for name in CALLS:
+    for name in real:
         setattr(os, name, failing(name))
     builtins.open = opened
     try:

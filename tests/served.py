@@ -81,6 +81,11 @@ class Process:
         self._process.kill()
         self._process.communicate()
 
+    def ended(self):
+        """Wait until it has ended by itself, and return its exit code and what it said."""
+        _, said = self._process.communicate(timeout=60)
+        return self._process.returncode, said.decode()
+
     def stop(self, number=signal.SIGTERM):
         """Ask it to end, and return its exit code and what it said."""
         self._process.send_signal(number)

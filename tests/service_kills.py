@@ -1,21 +1,24 @@
 """``python tests/service_kills.py 300``: kill ``adforest serve`` at random moments under load, and compare.
 
-Clients predict, label and send batches, and ask again until they have an answer. After so many kills all is let come to
-rest: every label that was acknowledged is there and was learnt once, every batch that was acknowledged too, and the
-model is that of the log learnt in one go by a process that nobody killed. Seeds are printed.
+Clients predict, label and send batches, and ask again until they have an answer. After each kill the labels that were
+acknowledged are there, and the model is that of the log learnt by a process that nobody killed, as far as it got.
+After some kills all is let come to rest: every label was learnt once, every batch too. Segments of the log are small
+and dropped meanwhile; links keep them for the comparison. Seeds are printed. ``--workers 2`` serves with two workers.
 """
 
+import argparse
+import os
 import random
 import shutil
 import sys
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
 
-import adforest
 from adforest.service.events import TaskAdded
 from adforest.service.learner import Learner, Order
 from adforest.service.log import read_entries
@@ -27,6 +30,70 @@ from served import SMALL, Process, as_csv, as_records, client_of, rents, until
 
 M = "/v1/models/rents"
 KILLS_A_ROUND = 10
+SMALL_SEGMENTS = {"ADFOREST_SEGMENT_BYTES": "20000"}
+
+
+class Shadow:
+    """The same log, with all segments that were ever there, learnt by a process that nobody kills.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the service.
+    """
+
+    def __init__(self, folder):
+        self._model, self._log = folder / "rents.adf", folder / "rents.adf.service" / LOG
+        self._folder = folder.with_name(f"{folder.name}-shadow")
+        (self._folder / LOG).mkdir(parents=True)
+        self._learner, self._position = None, 0
+        self.seen, self.keys, self.number, self.is_stopped = [], [], 0, threading.Event()
+        self._thread = threading.Thread(target=self._link_all, daemon=True)
+        self._thread.start()
+
+    def _link_all(self):
+        """Link each segment before it is dropped, which takes two batches more."""
+        while not self.is_stopped.wait(0.01):
+            self._link()
+
+    def _link(self):
+        for name in os.listdir(self._log) if self._log.is_dir() else []:
+            with suppress(FileExistsError, FileNotFoundError):
+                os.link(self._log / name, self._folder / LOG / name)
+
+    def compare(self):
+        """Return what differs in the model that the service has on the disk, once it does not run."""
+        self._link()
+        if not self._model.exists():
+            return []
+        trainer = ForestTrainer()
+        place = trainer.unpack(self._model.read_bytes(), "rents.adf")[1]
+        own = self._folder / "rents.adf"
+        if self._learner is None:
+            self._learner = Learner(RealDisk(), own, self._folder, trainer, "rent", place.log_id)
+        for entry in read_entries(RealDisk(), self._folder / LOG, self._position, place.position):
+            self._position = entry.position
+            if entry.kind == TaskAdded.kind:
+                event, self.number = TaskAdded.read(entry.payload), self.number + 1
+                self.seen += event.ids
+                self.keys += [event.key[0]] if event.key else []
+                self._learner.run(Order(self.number, entry.position, event.task, event.note, SMALL, None, 10))
+        problems = []
+        if len(set(self.seen)) != len(self.seen) or len(set(self.keys)) != len(self.keys):
+            problems.append("records or batches are in the log twice")
+        if place.version != self.number:
+            problems.append(f"{self.number} batches are in the log, {place.version} were learnt")
+        elif content(self._model) != content(own):
+            problems.append(f"version {place.version} differs from that of a run that nobody killed")
+        return problems
+
+    def stop(self):
+        """Stop, and return how many segments there were."""
+        self.is_stopped.set()
+        self._thread.join()
+        n = len(os.listdir(self._folder / LOG))
+        shutil.rmtree(self._folder)
+        return n
 
 
 class Asker:
@@ -34,7 +101,7 @@ class Asker:
 
     def __init__(self, number):
         self.number, self.address, self.is_stopped = number, None, threading.Event()
-        self.labels, self.keys, self.problems, self.n_asked = {}, set(), [], 0
+        self.labels, self.keys, self.problems, self.n_asked, self.n_checked = {}, set(), [], 0, 0
         self._thread = threading.Thread(target=self._run)
 
     def start(self):
@@ -80,30 +147,58 @@ class Asker:
                     self.keys.add(key)
 
 
-def survive(folder, n_kills, draws, n_clients=3):
+def survive(folder, n_kills, draws, n_clients=3, options=()):
     """Kill a service so many times, let it come to rest, and return what went wrong and how much was asked."""
-    process = Process(folder)
+
+    def start():
+        return Process(folder, *options, environment=SMALL_SEGMENTS)
+
+    process = start()
     with client_of(process.address) as client:
         client.put("/v1/models/rents", json={"target": "rent", "parameters": SMALL, "batch_size": 10})
+    shadow, problems = Shadow(folder), []
     askers = [Asker(number) for number in range(n_clients)]
     for one in askers:
         one.address = process.address
         one.start()
     for _ in range(n_kills):
+        n_before = sum(one.n_asked for one in askers)
+        if draws.random() < 0.8:  # else it may be killed while it starts
+            until(lambda n_before=n_before: sum(one.n_asked for one in askers) > n_before, 60)
         time.sleep(draws.choice([0.1, 1.0, 3.0]) * draws.random())
         process.kill()
-        process = Process(folder)
+        problems += shadow.compare()
+        process = start()
+        problems += acknowledged(process, askers)
         for one in askers:
             one.address = process.address
     time.sleep(1.0)
     for one in askers:
         one.stop()
-    problems = [problem for one in askers for problem in one.problems]
+    problems += [problem for one in askers for problem in one.problems]
     problems += at_rest(process, askers)
     code, said = process.stop()
     problems += [] if code in (0, -15, 143) and "Traceback" not in said else [f"it ended with {code}: {said}"]
-    problems += compare_with_replay(folder)
+    problems += shadow.compare()
+    missing = set().union(*(one.keys for one in askers)) - set(shadow.keys)
+    problems += [f"batches {missing} were acknowledged, and are not in the log"] if missing else []
+    n_segments, n_left = shadow.stop(), len(os.listdir(folder / "rents.adf.service" / LOG))
+    if shadow.number > 20 and n_left == n_segments:
+        problems.append("no segment was dropped")
     return problems, sum(one.n_asked for one in askers)
+
+
+def acknowledged(process, askers):
+    """Return which labels that were acknowledged since this was called last are not there."""
+    problems = []
+    with client_of(process.address) as client:
+        for one in askers:
+            for record_id in list(one.labels)[one.n_checked :]:
+                found = client.get(f"{M}/records/{record_id}").json()
+                if found.get("state") not in ("labelled", "learnt") or found.get("label") != one.labels[record_id]:
+                    problems.append(f"{record_id} is {found} after a kill")
+                one.n_checked += 1
+    return problems
 
 
 def at_rest(process, askers):
@@ -127,40 +222,14 @@ def at_rest(process, askers):
     return problems
 
 
-def compare_with_replay(folder):
-    """Learn the log in one go, and return what differs: the model, records learnt twice, batches that are not there."""
-    disk, replayed = RealDisk(), Path(tempfile.mkdtemp(prefix="replay-"))
-    service = folder / "rents.adf.service"
-    trainer = ForestTrainer()
-    log_id = trainer.unpack((folder / "rents.adf").read_bytes(), "rents.adf")[1].log_id
-    learner = Learner(disk, replayed / "rents.adf", service, trainer, "rent", log_id)
-    seen, keys, number = [], [], 0
-    for entry in read_entries(disk, service / LOG):
-        if entry.kind == TaskAdded.kind:
-            event, number = TaskAdded.read(entry.payload), number + 1
-            seen += event.ids
-            keys += [event.key[0]] if event.key else []
-            learner.run(Order(number, entry.position, event.task, event.note, SMALL, None, 10))
-    problems = []
-    if len(set(seen)) != len(seen) or len(set(keys)) != len(keys):
-        problems.append("records or batches are in the log twice")
-    if content(folder / "rents.adf") != content(replayed / "rents.adf"):
-        problems.append("the model differs from that of a run that nobody killed")
-    n_batches = adforest.load(folder / "rents.adf")._model.n_batches
-    if n_batches != number:
-        problems.append(f"{number} batches are in the log, {n_batches} were learnt")
-    shutil.rmtree(replayed)
-    return problems
-
-
-def main(n_kills, seed):
+def main(n_kills, seed, options):
     """Kill that many times, and print what came of each round."""
     print(f"seed {seed}", flush=True)
     draws, n_done, n_failed = random.Random(seed), 0, 0
     while n_done < n_kills:
         folder = Path(tempfile.mkdtemp(prefix="kills-"))
         now = min(KILLS_A_ROUND, n_kills - n_done)
-        problems, n_asked = survive(folder, now, draws)
+        problems, n_asked = survive(folder, now, draws, options=options)
         n_done, n_failed = n_done + now, n_failed + bool(problems)
         told = "; ".join(problems[:3]) or "nothing lost, the same model"
         print(f"{n_done} kills, {n_asked} requests answered: {told}", flush=True)
@@ -170,5 +239,9 @@ def main(n_kills, seed):
 
 
 if __name__ == "__main__":
-    chosen = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(2**31)
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 300, chosen) > 0)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("kills", type=int, nargs="?", default=300)
+    parser.add_argument("seed", type=int, nargs="?", default=random.SystemRandom().randrange(2**31))
+    parser.add_argument("--workers", default="1")
+    given = parser.parse_args()
+    sys.exit(main(given.kills, given.seed, ("--workers", given.workers)) > 0)

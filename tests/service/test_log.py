@@ -101,7 +101,23 @@ def test_the_name_of_a_segment_is_on_the_disk_whoever_made_it(tmp_path, monkeypa
     synced = []
     monkeypatch.setattr("adforest.service.system.sync_folder", synced.append)
     Log(RealDisk(), tmp_path / "log").close()
-    assert synced == [tmp_path / "log"]
+    assert synced == [tmp_path, tmp_path / "log"]
+
+
+def test_names_that_are_there_are_synced_too(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr("adforest.service.system.sync_folder", synced.append)
+    disk = RealDisk()
+    disk.make_folder(tmp_path / "a" / "b")
+    assert synced == [tmp_path / "a", tmp_path]
+    synced.clear()
+    disk.make_folder(tmp_path / "a" / "b")
+    assert synced == [tmp_path / "a"]
+    (tmp_path / "a" / "file").write_bytes(b"x")
+    synced.clear()
+    for _ in range(2):
+        disk.link(tmp_path / "a" / "file", tmp_path / "a" / "b" / "name")
+    assert synced == [tmp_path / "a" / "b"] * 2
 
 
 def test_what_was_not_acknowledged_is_written_again_before_it_is_synced(tmp_path, monkeypatch):
@@ -113,3 +129,12 @@ def test_what_was_not_acknowledged_is_written_again_before_it_is_synced(tmp_path
     Log(RealDisk(), tmp_path / "log", acknowledged=3).close()
     assert done == [whole[16 + 3 * 63 :]]
     assert path.read_bytes() == whole
+
+
+def test_the_head_of_a_segment_is_written_again_where_none_of_its_entries_was_acknowledged(tmp_path, monkeypatch):
+    filled(tmp_path / "log", 0).close()
+    done, real = [], os.write
+    monkeypatch.setattr(os, "write", lambda file, content: (done.append(bytes(content)), real(file, content))[1])
+    (path,) = (tmp_path / "log").iterdir()
+    Log(RealDisk(), tmp_path / "log").close()
+    assert done == [path.read_bytes()]

@@ -70,8 +70,12 @@ def test_a_log_with_changed_bits_is_told(tmp_path):
     content = bytearray(segment.read_bytes())
     content[100] ^= 1
     segment.write_bytes(content)
-    with pytest.raises(RuntimeError, match=r"damaged: entry 1 is not as it was written"):
-        Process(tmp_path)
+    process = Process(tmp_path)
+    with client_of(process.address) as client:
+        assert client.get(M).status_code == 503
+        assert "damaged: entry 1 is not as it was written" in client.get("/readyz").json()["problems"]["rents"]
+    code, said = process.stop()
+    assert (code, "The model 'rents' is not served:" in said) == (0, True)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads memory and descriptors in /proc")

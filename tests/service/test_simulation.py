@@ -1,16 +1,20 @@
 """The service in a simulated world; `make simulate` runs thousands of seeds."""
 
+import random
+
 import pyarrow as pa
 import pytest
 
 import adforest.service.learner
 from adforest.exceptions import ModelFileError
-from adforest.service.events import TaskAdded
+from adforest.service.events import RecordsKept, TaskAdded
 from adforest.service.learner import Learner, Order
 from adforest.service.log import Log
+from adforest.service.record_table import OVER, RecordTable
+from adforest.service.requests import ChangeRecord, SetLabels
 from adforest.service.store import LOG, Store
 from adforest.service.trainer import ForestTrainer
-from simulated_service import FOLDER, MODEL, World
+from simulated_service import FOLDER, MODEL, ListTrainer, World
 
 
 @pytest.mark.parametrize("first", range(0, 120, 20))
@@ -28,19 +32,19 @@ def test_the_machine_crashes_before_every_step_once_and_at_the_first_steps_of_th
 
 
 def test_every_write_sync_rename_and_commit_fails_once():
-    world = World(7, 100, fail_at=()).run()
+    world = World(23, 100, fail_at=()).run()
     steps = world.disk.steps[: world.n_steps]
     assert {"write", "sync", "replace", "commit", "open", "link", "remove"} <= set(steps)
     for step in range(1, len(steps) + 1):
-        World(7, 100, fail_at={step}).run()
+        World(23, 100, fail_at={step}).run()
 
 
 def test_steps_that_follow_a_failure_or_a_crash_fail_as_well():
-    n_steps = World(7, 100, fail_at=()).run().n_steps
+    n_steps = World(23, 100, fail_at=()).run().n_steps
     for step in range(1, n_steps + 1):
         for more in ({1}, {2}, {1, 2}):
-            World(7, 100, fail_at={step, *(step + one for one in more)}).run()
-        World(7, 100, crash_at={step}, fail_at={step + 1, step + 2, step + 3}).run()
+            World(23, 100, fail_at={step, *(step + one for one in more)}).run()
+        World(23, 100, crash_at={step}, fail_at={step + 1, step + 2, step + 3}).run()
 
 
 @pytest.mark.parametrize("left", ["a version", "a version and a damaged file", "nothing"])
@@ -129,10 +133,67 @@ def break_waiting(monkeypatch):
     monkeypatch.setattr(adforest.service.learner.Learner, "run", run)
 
 
-@pytest.mark.parametrize("fault", [break_sync, break_opening, break_catching_up, break_waiting])
-def test_the_simulation_finds_planted_faults(fault, monkeypatch):
+def break_keeping(monkeypatch):
+    real = RecordsKept.apply
+    monkeypatch.setattr(
+        RecordsKept, "apply", lambda self, state, position: None if position % 3 == 0 else real(self, state, position)
+    )
+
+
+def break_conflicts(monkeypatch):
+    real = SetLabels._outcome
+
+    def outcome(self, known, label):
+        is_other = known is not None and known.label not in (None, label)
+        is_open = is_other and known.state not in OVER and known.task is None
+        return "revised" if is_open else real(self, known, label)
+
+    monkeypatch.setattr(SetLabels, "_outcome", outcome)
+
+
+def break_changing(monkeypatch, what):
+    real = ChangeRecord.event
+
+    def event(self, state, now):
+        found = real(self, state, now)
+        return None if self.what == what else found
+
+    monkeypatch.setattr(ChangeRecord, "event", event)
+
+
+def break_withdrawing(monkeypatch):
+    break_changing(monkeypatch, "withdraw")
+
+
+def break_activating(monkeypatch):
+    break_changing(monkeypatch, "activate")
+
+
+def break_order(monkeypatch):
+    real = RecordTable.ready
+    monkeypatch.setattr(RecordTable, "ready", lambda self, limit: real(self, limit)[::-1])
+
+
+def break_versions(monkeypatch):
+    real = ListTrainer.learn
+
+    def learn(self, model, table, target):
+        found = real(self, model, table, target)
+        model[-1] = model[-1] * self.draws.choice([1, 2])  # another model when it is learnt again
+        return found
+
+    monkeypatch.setattr(ListTrainer, "draws", random.Random(0), raising=False)
+    monkeypatch.setattr(ListTrainer, "learn", learn)
+
+
+HARD = [break_sync, break_opening, break_catching_up, break_waiting]  # a crash must be at one moment
+EASY = [break_keeping, break_conflicts, break_withdrawing, break_activating, break_order, break_versions]
+
+
+@pytest.mark.parametrize(("fault", "n_seeds"), [(one, 400) for one in HARD] + [(one, 60) for one in EASY])
+def test_the_simulation_finds_planted_faults(fault, n_seeds, monkeypatch):
     fault(monkeypatch)
-    assert any(map(goes_wrong, range(400)))
+    assert any(map(goes_wrong, range(n_seeds)))
 
 
 def goes_wrong(seed):

@@ -182,7 +182,7 @@ def test_sigterm_lets_requests_under_way_be_answered(process):
         until(lambda: client.get(M).json()["batches_waiting"])
     assert process.stop() == (0, "")
     thread.join()
-    assert answers == [200]
+    assert answers in ([200], [202])  # the second where the batch is learnt at the next start
 
 
 def test_tokens_names_and_limits_hold_in_workers(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from hashlib import blake2b
 from typing import Any, TypeVar
 
 from fastapi import FastAPI, Request, Response
@@ -163,7 +164,8 @@ class Api:
         key = request.headers.get("idempotency-key")
         if key is not None:
             check_id(key)
-        return AddTask(BATCH, {}, table, key)
+        digest = "" if key is None else await computed(len(content), lambda: _digest(content, kind))
+        return AddTask(BATCH, {}, table, key, digest)
 
     async def _add_task(
         self, served: ServedModel, task: AddTask, wait: bool, release: Callable[[], None] | None = None
@@ -242,6 +244,13 @@ def _revise(given: dict[str, Any]) -> bool:
     if type(revise) is not bool:
         raise BodyError(422, f"'revise' is {str(revise)[:80]!r}; expected true or false.")
     return revise
+
+
+def _digest(content: bytes, kind: str) -> str:
+    """Return the digest of a body as it was sent."""
+    digest = blake2b(media_type(kind).encode() + b"\0", digest_size=16)
+    digest.update(content)
+    return digest.hexdigest()
 
 
 def _kinds_and_labels(served: ServedModel) -> tuple[dict[str, str], str | None]:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import pyarrow as pa
 
-from adforest.service.record_table import EXPIRED, LABELLED, WITHDRAWN, RecordTable
+from adforest.service.record_table import EARLY, EXPIRED, LABELLED, WITHDRAWN, RecordTable
 from adforest.service.settings import ModelSettings, label_text
-from adforest.service.tables import NOTHING, from_bytes, new_kinds, to_bytes, without_columns, without_row
+from adforest.service.tables import NOTHING, from_bytes, kinds_in, to_bytes, without_columns, without_row
 from adforest.service.task_table import TaskTable
 
 EXPIRED_AT_ONCE = 10_000  # records
+BATCH_NOTE = "batch "  # and its number: the note of what is new in a batch that is not learnt yet
 
 
 class Event(Protocol):
@@ -37,33 +38,76 @@ class Tables:
     tasks: TaskTable
     settings: ModelSettings
 
+    def kinds(self) -> dict[str, str]:
+        """Return the types of columns, also of those of batches that are not learnt yet."""
+        found: dict[str, str] = self.records.note("columns", {})
+        for batch in self.records.notes(BATCH_NOTE):
+            found |= {name: kind for name, kind in batch["columns"].items() if found.get(name, NOTHING) == NOTHING}
+        return found
+
     def known_kinds(self) -> dict[str, str]:
         """Return what columns hold that had a value."""
-        return {name: kind for name, kind in self.records.note("columns", {}).items() if kind != NOTHING}
+        return {name: kind for name, kind in self.kinds().items() if kind != NOTHING}
 
-    def learn_kinds(self, table: pa.Table) -> None:
+    def learn_kinds(self, kinds: Mapping[str, str]) -> None:
         """Store the types of columns that had no value before."""
         known = self.records.note("columns", {})
-        new = new_kinds(table, known)
-        if new:
+        if new := _new_kinds(kinds, known):
             self.records.set_note("columns", known | new)
 
     def label_kind(self) -> str | None:
         """Return the type of the labels, None before the first one."""
-        known: str | None = self.records.note("labels") or self.settings.label_kind
         default = self.settings.default_label
-        return known if known is not None or default is None else type(default).__name__
+        return self.label_kind_seen() or (None if default is None else type(default).__name__)
 
-    def new_classes(self, labels: Iterable[str]) -> set[str]:
-        """Return which of some labels, as JSON text, are new classes."""
-        return set(labels) - set(self.records.note("classes", ()))
+    def label_kind_seen(self) -> str | None:
+        """Return the type of the labels that were given, None before the first one."""
+        known: str | None = self.records.note("labels") or self.settings.label_kind
+        classes = () if known else self.classes()
+        return _kind_of_labels(classes) if classes else known
+
+    def classes(self) -> list[str]:
+        """Return the classes of labels as JSON text, also of those in batches that are not learnt yet."""
+        found = [*self.records.note("classes", ())]
+        for batch in self.records.notes(BATCH_NOTE):
+            found += batch["classes"]
+        return list(dict.fromkeys(found))
 
     def learn_labels(self, labels: Iterable[str]) -> None:
         """Store the classes of labels, and their type."""
-        if new := self.new_classes(labels):
-            self.records.set_note("classes", [*self.records.note("classes", ()), *sorted(new)])
+        known = self.records.note("classes", ())
+        if new := set(labels) - set(known):
+            self.records.set_note("classes", [*known, *sorted(new)])
             if self.records.note("labels") is None:
-                self.records.set_note("labels", type(json.loads(min(new))).__name__)
+                self.records.set_note("labels", _kind_of_labels(new))
+
+    def add_batch(self, number: int, table: pa.Table) -> None:
+        """Note the new columns and classes of a batch: they hold for all that follows until it is refused."""
+        target = self.settings.target
+        columns = _new_kinds(kinds_in(table.drop_columns([target])), self.records.note("columns", {}))
+        classes = sorted(set(classes_of(table[target])) - set(self.records.note("classes", ())))
+        if columns or classes:
+            self.records.set_note(f"{BATCH_NOTE}{number}", {"columns": columns, "classes": classes})
+
+    def end_batch(self, number: int, *, is_learnt: bool) -> None:
+        """Keep the columns and classes of a batch that was learnt, and forget those of one that was refused."""
+        name = f"{BATCH_NOTE}{number}"
+        if (noted := self.records.note(name)) is None:
+            return
+        self.records.remove_note(name)
+        if is_learnt:
+            self.learn_kinds(noted["columns"])
+            self.learn_labels(noted["classes"])
+
+
+def _new_kinds(kinds: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
+    """Return the types of columns that are not known, or had no value before."""
+    is_new = {name for name, kind in kinds.items() if name not in known or (known[name] == NOTHING != kind)}
+    return {name: kind for name, kind in kinds.items() if name in is_new}
+
+
+def _kind_of_labels(labels: Iterable[str]) -> str:
+    return type(json.loads(min(labels))).__name__
 
 
 @dataclass(frozen=True)
@@ -88,7 +132,7 @@ class RecordsKept:
 
     def apply(self, state: Tables, position: int) -> None:
         """Keep the records."""
-        state.learn_kinds(self.table)
+        state.learn_kinds(kinds_in(self.table))
         content = to_bytes(self.table, {})
         state.records.add(position, content, self.ids, self.active, self.now, self.now + state.settings.label_wait)
 
@@ -155,8 +199,10 @@ class Noted:
             state.records.database.execute("UPDATE records SET label = NULL WHERE number = ?", (one.number,))
 
     def _time(self, state: Tables) -> None:
-        """Expire records without labels, or give them the default label; delete old ids."""
+        """Expire records without labels, or give them the default label; forget labels without records, and old ids."""
         overdue = state.records.overdue(self.now, EXPIRED_AT_ONCE)
+        state.records.remove([one for one in overdue if one.state == EARLY])  # a record of that id may still come
+        overdue = [one for one in overdue if one.state != EARLY]
         default = state.settings.default_label
         is_given = [one for one in overdue if default is not None and one.active and one.state == "pending"]
         given = {one.number for one in is_given}
@@ -205,9 +251,7 @@ class TaskAdded:
             "UPDATE records SET task = ? WHERE id = ?", [(number, one) for one in self.ids]
         )
         if not self.ids and len(self.table):
-            features = self.table.drop_columns([state.settings.target])
-            state.learn_kinds(features)
-            state.learn_labels(classes_of(self.table[state.settings.target]))
+            state.add_batch(number, self.table)
 
 
 def classes_of(column: pa.ChunkedArray) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from adforest.exceptions import ModelFileError
 from adforest.service.events import TaskAdded
-from adforest.service.log import read_entries
+from adforest.service.log import LogError, read_entries
 from adforest.service.store import LOG
 from adforest.service.system import Disk
 from adforest.service.task_table import BATCH, CHALLENGE, DONE, DROP_CHALLENGER, PARAMETERS, PROMOTE, REFUSED, ROLLBACK
@@ -112,11 +112,12 @@ class Learner:
 
         Raises
         ------
-        OSError, ModelFileError
-            If the disk is in the way: another learner may try it again, which takes the model as it was last saved.
+        OSError, ModelFileError, LogError
+            If the disk is in the way, or the log is damaged: another learner may try it again, which takes the model as
+            it was last saved.
         """
         if order.number <= self.place.version:  # it was saved, and that could not be noted
-            return self._done()
+            return self._done() if order.number == self.place.version else Outcome(DONE, None, {})
         try:
             if order.kind == BATCH:
                 return self._learn(order)
@@ -125,7 +126,7 @@ class Learner:
             if order.kind == PARAMETERS:
                 return self._change(order)
             return self._promote(order) if order.kind == PROMOTE else self._pass(order)
-        except (OSError, MemoryError):
+        except (OSError, MemoryError, LogError):
             raise
         except Exception as error:  # whatever is wrong with a batch, the next one must still be learnt
             self._reload()
@@ -210,7 +211,10 @@ class Learner:
         """Return the batch at a position of the log."""
         for entry in read_entries(self._disk, self._folder / LOG, position - 1, position):
             return TaskAdded.read(entry.payload).table
-        raise ModelFileError(f"entry {position} of the log is gone, and the model has not learnt it")
+        raise LogError(
+            f"entry {position} of the log in '{self._folder / LOG}' is missing or damaged, and the model has not "
+            "learnt it. Restore the log from a backup."
+        )
 
     def _save(self, order: Order, batch: tuple[int, int] | None = None) -> None:
         """Replace the file; the model before is kept as a version."""

@@ -16,11 +16,12 @@ from adforest.service.learner import Learner, Order, Outcome
 
 PR_SET_PDEATHSIG = 1
 SPARE = 500  # what is added to the score by which the system chooses whom to end when memory is short
+PATIENCE = 5.0  # seconds between the end of a learner's output and its own
 RETRY = "retry"  # the state of a task that the disk was in the way of
 
 
 class LearnerEndedError(Exception):
-    """The process ended while it was at a task."""
+    """The process ended while it was at a task, or before it was ready."""
 
 
 class LearningProcess:
@@ -54,10 +55,13 @@ class LearningProcess:
             pass_fds=locks if os.name == "posix" else (),  # elsewhere locks end with the parent
             start_new_session=True,  # Ctrl-C in a terminal is for its parent, which waits for it
         )
-        hello = self._receive()
+        try:
+            hello = self._receive()
+        except LearnerEndedError:
+            raise LearnerEndedError(f"the learner ended before it was ready, with {self._ended()}") from None
         if "error" in hello:
             self.end()
-            raise OSError(hello["error"])
+            raise ModelFileError(hello["error"])
         self.version = int(hello["version"])
         self.found = None if hello["found"] is None else Outcome(*hello["found"])
 
@@ -80,6 +84,14 @@ class LearningProcess:
                 with suppress(OSError):
                     stream.close()
 
+    def _ended(self) -> str:
+        """Return how a process ended that has closed its output."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(PATIENCE)
+        self.end()
+        code = self._process.returncode
+        return f"signal {-code}; it may need more memory" if code < 0 else f"code {code}; its errors were printed"
+
     def _receive(self) -> dict[str, Any]:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
@@ -91,6 +103,7 @@ class LearningProcess:
 
 def main(arguments: list[str]) -> None:
     """Run tasks until the parent ends."""
+    from adforest.service.log import LogError
     from adforest.service.system import RealDisk
     from adforest.service.trainer import ForestTrainer
 
@@ -108,7 +121,7 @@ def main(arguments: list[str]) -> None:
     for line in sys.stdin.buffer:
         try:
             outcome = learner.run(Order(*json.loads(line)))
-        except (OSError, ModelFileError) as error:
+        except (OSError, ModelFileError, LogError) as error:
             outcome = Outcome(RETRY, None, {"reason": str(error)})
         out.write(json.dumps({"outcome": outcome}).encode() + b"\n")
         if outcome.state == RETRY:  # what is on the disk is found out by the next learner

@@ -12,8 +12,11 @@ whole, bits were changed, and the log is not opened.
 
 from __future__ import annotations
 
+import errno
+import os
 import struct
 from collections.abc import Callable, Iterator
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -25,8 +28,9 @@ MAGIC = b"ADFLOG01"
 HEAD = struct.Struct("<8sQ")
 FRAME = struct.Struct("<I8sB")
 SUFFIX = ".log"
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # after which it is known that nothing was written
 MAX_ENTRY = 1 << 30  # bytes
-SEGMENT_BYTES = 64 << 20  # after which another segment is begun
+SEGMENT_BYTES = int(os.environ.get("ADFOREST_SEGMENT_BYTES", 64 << 20))  # after which another segment is begun
 
 
 class LogError(Exception):
@@ -35,6 +39,10 @@ class LogError(Exception):
 
 class LogFullError(Exception):
     """The disk is full; nothing was written, and it may be tried again later."""
+
+
+class EntryTooLargeError(ValueError):
+    """The entry is larger than one may be; nothing was written."""
 
 
 class Entry(NamedTuple):
@@ -87,7 +95,9 @@ class Log:
     def append(self, kind: int, payload: bytes) -> int:
         """Take an entry, and return its position; it is on the disk only after `sync`."""
         if len(payload) > MAX_ENTRY:
-            raise ValueError(f"an entry has {len(payload)} bytes, expected {MAX_ENTRY} at most. Send less at once.")
+            raise EntryTooLargeError(
+                f"an entry of the log would have {len(payload):,} bytes; expected {MAX_ENTRY:,} at most. Send less."
+            )
         position = self.position + 1
         self._waiting.append(FRAME.pack(len(payload), _checksum(position, kind, payload), kind) + payload)
         self.position = position
@@ -163,7 +173,7 @@ class Log:
             self.n_cut = len(content)
             return (*self._begun(first), first - 1)
         _check_head(content, first, self._path(first))
-        position, size, known = first - 1, HEAD.size, HEAD.size
+        position, size, known = first - 1, HEAD.size, HEAD.size if acknowledged >= first else 0
         for position, size in _whole_entries(content, first):
             known = size if position <= acknowledged else known
         if position < acknowledged:
@@ -173,19 +183,21 @@ class Log:
             )
         self.n_cut = len(content) - size
         file = self._disk.append(self._path(first), size)
-        # Whole entries may be in memory only: a process was killed before its sync, or its sync failed, and another one
-        # would succeed without them. What is not known to be on the disk is written again.
+        # Whole entries and a head may be in memory only: a process was killed before its sync, or its sync failed, and
+        # another one would succeed without them. What is not known to be on the disk is written again.
         file.rewrite(known, content[known:size])
         file.sync()
         return file, size, position
 
     def _take_back(self, error: OSError) -> None:
-        """Remove a partly written entry, and raise."""
+        """Remove a partly written entry where the disk is full, and raise."""
+        if error.errno not in FULL:
+            self._write(partial(_raise, error))
         self.position, path = self._synced, self._path(self._firsts[-1])
         self._write(self._file.close)
         self._file = self._write(lambda: self._disk.append(path, self._size))
         reason = error.strerror or str(error)
-        raise LogFullError(f"the log in '{self._folder}' cannot be written ({reason}); nothing was kept") from error
+        raise LogFullError(f"the log cannot be written ({reason}); nothing was kept") from error
 
     def _begun(self, first: int) -> tuple[AppendFile, int]:
         """Begin a segment, with its head on the disk."""
@@ -256,6 +268,10 @@ def _end_of(content: bytes, begin: int, position: int) -> int | None:
     if length > MAX_ENTRY or end > len(content):
         return None
     return end if _checksum(position, kind, content[end - length : end]) == checksum else None
+
+
+def _raise(error: OSError) -> None:
+    raise error
 
 
 def _checksum(position: int, kind: int, payload: bytes) -> bytes:

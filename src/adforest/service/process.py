@@ -124,6 +124,7 @@ def _made(options: ServiceOptions) -> Iterator[tuple[Any, socket.socket, str, li
             counts = Counts()
             app, token = _make_app(options, models, counts, listener.getsockname()[1], lambda: server.should_exit)
             server = _make_server(app, options, models, counts)
+            models.is_draining = lambda: server.should_exit
             yield server, listener, _address(options, listener, token), fatal
         finally:
             models.close()

@@ -7,6 +7,7 @@ always that of some position; what the log has more is applied when it is opened
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -93,6 +94,8 @@ class RecordTable:
         with self.transaction():
             for statement in SCHEMA.split(";"):
                 database.execute(statement)
+            if self.note("counts") is None:
+                self.set_note("counts", dict(self._pairs("SELECT state, COUNT(*) FROM records GROUP BY state")))
 
     def begin(self) -> None:
         """Begin a transaction."""
@@ -130,6 +133,15 @@ class RecordTable:
             (name, json.dumps(value)),
         )
 
+    def notes(self, prefix: str) -> list[Any]:
+        """Return the notes whose names begin with something."""
+        rows = self.database.execute("SELECT value FROM notes WHERE name LIKE ? ORDER BY name", (f"{prefix}%",))
+        return [json.loads(row[0]) for row in rows]
+
+    def remove_note(self, name: str) -> None:
+        """Remove a note."""
+        self.database.execute("DELETE FROM notes WHERE name = ?", (name,))
+
     def find(self, ids: Sequence[str]) -> dict[str, Record]:
         """Return the records that are known among some ids."""
         found = {}
@@ -164,6 +176,7 @@ class RecordTable:
         self.database.executemany("DELETE FROM records WHERE number = ?", early)
         self.database.execute("INSERT INTO chunks VALUES (?, ?, ?)", (position, content, len(rows)))
         self._insert("id, state, chunk, place, active, label, made, changed, due", rows)
+        self._count([EARLY] * len(early), [row[1] for row in rows])
 
     def label(self, pairs: Iterable[tuple[str, str]], now: float, due: float) -> None:
         """Label records; labels of unknown records are kept until these are predicted."""
@@ -177,6 +190,9 @@ class RecordTable:
             old,
         )
         self._insert("id, state, active, label, made, changed, due", new)
+        before = [known[one].state for one, _ in pairs if one in known]
+        after = [EARLY if state == EARLY else LABELLED for state in before]
+        self._count(before, [*after, *[EARLY] * len(new)])
 
     def _insert(self, columns: str, rows: Sequence[tuple[Any, ...]]) -> None:
         """Add records, with the numbers that follow."""
@@ -199,9 +215,15 @@ class RecordTable:
             "UPDATE records SET state = ?, changed = ?, due = NULL, chunk = NULL, place = NULL WHERE number = ?",
             [(state, now, one.number) for one in records],
         )
+        self._count([one.state for one in records], [state] * len(records))
         chunks = [(one.chunk,) for one in records if one.chunk is not None]
         self.database.executemany("UPDATE chunks SET n_used = n_used - 1 WHERE position = ?", chunks)
         self.database.executemany("DELETE FROM chunks WHERE position = ? AND n_used <= 0", list(dict.fromkeys(chunks)))
+
+    def remove(self, records: Sequence[Record]) -> None:
+        """Forget records that have no values."""
+        self.database.executemany("DELETE FROM records WHERE number = ?", [(one.number,) for one in records])
+        self._count([one.state for one in records], [])
 
     def replace_chunk(self, position: int, content: bytes) -> None:
         """Replace the values of the records of one prediction."""
@@ -238,6 +260,8 @@ class RecordTable:
     def forget_old(self, before: float, limit: int) -> None:
         """Forget the oldest ids whose records were over before a moment, and the oldest keys."""
         over = f"SELECT number FROM records WHERE {IS_OVER} AND changed < ? ORDER BY changed, number LIMIT ?"
+        query = f"SELECT state, COUNT(*) FROM records WHERE number IN ({over}) GROUP BY state"
+        self._count([state for state, n in self._pairs(query, (before, limit)) for _ in range(n)], [])
         self.database.execute(f"DELETE FROM records WHERE number IN ({over})", (before, limit))
         keys = "SELECT key FROM keys WHERE made < ? ORDER BY made, key LIMIT ?"
         self.database.execute(f"DELETE FROM keys WHERE key IN ({keys})", (before, limit))
@@ -249,8 +273,16 @@ class RecordTable:
         return min((one for one in found if one is not None), default=None)
 
     def counts(self) -> dict[str, int]:
-        """Return how many records are in each state."""
-        return dict(self._pairs("SELECT state, COUNT(*) FROM records GROUP BY state"))
+        """Return how many records are in each state, as was counted at each change."""
+        return {state: n for state, n in self.note("counts").items() if n}
 
-    def _pairs(self, query: str) -> Iterator[tuple[str, int]]:
-        yield from self.database.execute(query)
+    def _count(self, before: Sequence[str], after: Sequence[str]) -> None:
+        """Note that records left some states, and entered others."""
+        change = Counter(after)
+        change.subtract(before)
+        if any(change.values()):
+            counts = self.note("counts")
+            self.set_note("counts", counts | {state: counts.get(state, 0) + n for state, n in change.items()})
+
+    def _pairs(self, query: str, arguments: Sequence[Any] = ()) -> Iterator[tuple[str, int]]:
+        yield from self.database.execute(query, arguments)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -13,7 +12,7 @@ import pyarrow as pa
 from adforest.service.events import Event, LabelsSet, Noted, RecordsKept, Tables, TaskAdded, classes_of
 from adforest.service.record_table import EARLY, LABELLED, OVER, PENDING, WITHDRAWN, Record
 from adforest.service.settings import label_as
-from adforest.service.tables import first_difference, from_bytes, new_kinds, normalised, to_bytes, without_columns
+from adforest.service.tables import first_difference, from_bytes, infinite_column, new_kinds, without_columns
 from adforest.service.task_table import BATCH
 
 MAX_COLUMNS = 10_000  # in a table, and in all that come for a model
@@ -178,29 +177,35 @@ class ChangeRecord:
 
 @dataclass(frozen=True)
 class AddTask:
-    """Learn a batch, or change the model; with a key it is done once, even if it is sent again."""
+    """Learn a batch, or change the model; with a key it is done once, even if it is sent again.
+
+    Attributes
+    ----------
+    task : str
+    note : dict
+    table : pa.Table
+    key : str or None
+    digest : str
+        Of the request as it was sent: the same bytes may be read in another way once columns are known.
+    """
 
     task: str
     note: dict[str, Any]
     table: pa.Table = field(default_factory=without_columns)
     key: str | None = None
+    digest: str = ""
 
     def event(self, state: Tables, now: float) -> Event | None:
         """Return the task, None if the key is known for the same request."""
         if self.key is not None:
             known = state.tasks.key(self.key)
             if known is not None:
-                if known[0] != self._digest():
+                if known[0] != self.digest:
                     raise RequestError(422, f"the Idempotency-Key {self.key!r} came with another request before.")
                 return None
         table = _checked_batch(self.table, state) if self.task == BATCH else self.table
-        key = None if self.key is None else (self.key, self._digest())
+        key = None if self.key is None else (self.key, self.digest)
         return TaskAdded(self.task, table, self.note, (), now, key)
-
-    def _digest(self) -> str:
-        return blake2b(
-            to_bytes(normalised(self.table), {"task": self.task, "note": self.note}), digest_size=16
-        ).hexdigest()
 
     def answer(self, state: Tables) -> int:
         """Return the number of the task."""
@@ -220,8 +225,7 @@ class ChangeSettings:
             changed = state.settings.changed(self.given)
         except ValueError as error:
             raise RequestError(422, str(error)) from None
-        default, is_same = changed.default_label, changed == state.settings
-        kind = state.records.note("labels") or state.settings.label_kind
+        default, is_same, kind = changed.default_label, changed == state.settings, state.label_kind_seen()
         if default is not None and kind not in (None, type(default).__name__):
             raise RequestError(422, f"default_label is {str(default)[:80]!r}; expected {kind} as labels before.")
         return None if is_same else Noted("settings", self.given, now)
@@ -241,7 +245,7 @@ def shown_record(record: Record) -> dict[str, Any]:
 
 def _check_kinds(table: pa.Table, state: Tables) -> None:
     """Raise if columns hold something else than before, or if there are too many."""
-    known = state.records.note("columns", {})
+    known = state.kinds()
     try:
         new = new_kinds(table, known)
     except ValueError as error:
@@ -264,7 +268,10 @@ def _checked_batch(table: pa.Table, state: Tables) -> pa.Table:
         raise RequestError(422, "the batch has no records.")
     if table[target].null_count:
         raise RequestError(422, f"column {target!r} lacks {table[target].null_count} classes; expected one a record.")
-    _check_kinds(table.drop_columns([target]), state)
+    features = table.drop_columns([target])
+    if (column := infinite_column(features)) is not None:
+        raise RequestError(422, f"column {column[:80]!r} holds infinity; expected finite values or none.")
+    _check_kinds(features, state)
     known = state.label_kind() or type(table[target][0].as_py()).__name__
     table = _with_labels_as(table, target, known)
     kind = type(table[target][0].as_py()).__name__
@@ -285,8 +292,9 @@ def _with_labels_as(table: pa.Table, target: str, kind: str) -> pa.Table:
 
 def _check_classes(labels: Iterable[str], state: Tables) -> None:
     """Raise if labels bring more classes than a model may have."""
-    limit, n_known = state.settings.max_classes, len(state.records.note("classes", ()))
-    if (new := state.new_classes(labels)) and n_known + len(new) > limit:
+    known = state.classes()
+    limit, n_known = state.settings.max_classes, len(known)
+    if (new := set(labels) - set(known)) and n_known + len(new) > limit:
         raise RequestError(
             422,
             f"{len(new):,} of the classes are new, such as {min(new)[:80]}, and {n_known:,} came before; expected "

@@ -23,11 +23,12 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from adforest.base import get_fitted
 from adforest.exceptions import ModelFileError
 from adforest.origins import origins_of
+from adforest.service.learner import kept_versions
 from adforest.service.learning_process import RETRY, LearnerEndedError, LearningProcess
 from adforest.service.log import LogError
 from adforest.service.orders import challenger_before, order_for
 from adforest.service.requests import Change, RequestError
-from adforest.service.store import SETTINGS, Store, StoreFullError, is_damage
+from adforest.service.store import SETTINGS, Store, StoreFullError, is_damage, meaning_of
 from adforest.service.system import PRIVATE_FOLDER, RealDisk, SteadyClock
 from adforest.service.tables import NUMBER, TEXT
 from adforest.service.task_table import WAITING, Task
@@ -42,11 +43,16 @@ GROUP = 2_000  # requests that are written at once
 LOCK_PATIENCE = 15.0  # seconds for which a learner of a process that was killed may hold the lock
 RETRY_SECONDS = 5.0
 IDLE_SECONDS = 300.0  # after which a learner that has nothing to do ends
+POLL_SECONDS = 0.5  # after which a request that waits for its batch looks whether the service ends
 SERVICE_SUFFIX = ".service"
 
 
 class BusyError(Exception):
     """The queue is full; the request may be sent again later."""
+
+
+class UnexpectedError(Exception):
+    """A fault of the service kept a request from being done; it may or may not be the request's."""
 
 
 class Answering(NamedTuple):
@@ -132,24 +138,36 @@ class ServedModel:
         Called when the log can no longer be written: the process must end.
     database_url : str, optional
         URL of PostgreSQL, which has the tables if it is set so.
+    is_draining : callable, optional
+        Whether the service ends once requests under way are done: none waits for a batch any more.
     """
 
-    def __init__(self, path: Path, on_fatal: Callable[[str], None], database_url: str | None = None) -> None:
-        self.path, self.name, self._on_fatal = path, path.stem, on_fatal
+    def __init__(
+        self,
+        path: Path,
+        on_fatal: Callable[[str], None],
+        database_url: str | None = None,
+        is_draining: Callable[[], bool] = bool,
+    ) -> None:
+        self.path, self.name, self._on_fatal, self._is_draining = path, path.stem, on_fatal, is_draining
         self.folder = service_folder(path)
         self._locks = ExitStack()
         self._descriptors = self._lock()
+        self._problems = {"writing": "", "closing": "", "learning": "", "reading": ""}
+        self._learner: LearningProcess | None = None
+        self._is_unsure = False  # which tasks the model in the file has learnt
+        self.answering: Answering | None = None
         try:
             self.store = Store(RealDisk(database_url), SteadyClock(), self.folder)
-            self._learner: LearningProcess | None = None
-            self.answering: Answering | None = None
+            self._locks.callback(self.store.close)
+            self._locks.callback(self._end_learner)
             self._open()
         except BaseException:
             self._locks.close()
             raise
         self._queue: Queue[tuple[Change | Callable[[], Any], Future[Any]]] = Queue()
         self._has_task, self._is_ending, self._is_over, self._is_closed = threading.Event(), False, False, False
-        self._problems, self._is_broken = {"writing": "", "learning": ""}, False
+        self._is_broken = False
         self.task_ended: Future[None] = Future()  # of the next task that ends
         self.n_commits = self.n_committed = 0
         self._writer = threading.Thread(target=self._write, name=f"{self.name}-writer", daemon=True)
@@ -160,8 +178,8 @@ class ServedModel:
 
     @property
     def problem(self) -> str:
-        """Reason why it cannot write or learn, empty if there is none."""
-        return self._problems["writing"] or self._problems["learning"]
+        """Reason why it cannot write or learn, empty if there is none; clients see it, so it has no path."""
+        return self._without_path(next(filter(None, self._problems.values()), ""))
 
     @property
     def n_waiting(self) -> int:
@@ -191,15 +209,15 @@ class ServedModel:
         return self.call(lambda: kinds_of(self.answering) | self.store.state.known_kinds())
 
     async def wait_for(self, number: int, seconds: float) -> Task | None:
-        """Return a task once it is done, or as it is after some seconds; no thread waits for that."""
+        """Return a task once it is done, or as it is after some seconds or when the service ends; no thread waits."""
         end = time.monotonic() + seconds
         while True:
             ended = self.task_ended
             task = await asyncio.wrap_future(self.call(lambda: self.store.state.tasks.get(number)))
             left = end - time.monotonic()
-            if task is None or task.state != WAITING or left <= 0 or self._is_ending:
+            if task is None or task.state != WAITING or left <= 0 or self._is_ending or self._is_draining():
                 return task
-            await asyncio.wait([asyncio.wrap_future(ended)], timeout=min(left, 1.0))
+            await asyncio.wait([asyncio.wrap_future(ended)], timeout=min(left, POLL_SECONDS))
 
     def close(self) -> None:
         """Write pending entries, stop the learner and close the model."""
@@ -215,8 +233,11 @@ class ServedModel:
         self._writer.join()
         self._is_closed = True
         self._refuse_all()
-        self.store.close()
         self._locks.close()
+
+    def _without_path(self, problem: str) -> str:
+        """Return a message in which files are named from the folder of the models on."""
+        return problem.replace(f"{self.path.parent}{os.sep}", "")
 
     def _lock(self) -> tuple[int, ...]:
         """Keep others from this model: commands that learn into its file, and other services."""
@@ -236,15 +257,15 @@ class ServedModel:
         try:
             while not (self._is_over and self._queue.empty()):
                 wait = self._looked_up(self.store.seconds_until_due, 1.0)
-                group = self._next_group(min(max(wait, 0.01), 60.0))
+                group = self._next_group(min(max(wait, 0.01), RETRY_SECONDS if self._problems["closing"] else 60.0))
                 self._write_group(group)
         except Exception as error:
             self._is_broken = True
             problem = error if isinstance(error, LogError) else LogError(f"{self.folder}: {error}")
             self._on_fatal(str(problem))
-            self._fail(group, problem)
+            self._fail(group, self._for_clients(problem))
             while not self._is_over:  # what still comes is refused until the process ends
-                self._fail(self._next_group(0.1), problem)
+                self._fail(self._next_group(0.1), self._for_clients(problem))
 
     def _write_group(self, group: list[tuple[Any, Future[Any]]]) -> None:
         """Write some requests, and answer them."""
@@ -252,7 +273,9 @@ class ServedModel:
         is_written = self._commit(changes)
         for action, future in group:
             if callable(action):
-                _settle(action, future)
+                self._settle(action, future)
+        if is_written:
+            self._close_batches()
         if is_written and self._looked_up(self.store.next_task, None) is not None:
             self._has_task.set()
 
@@ -263,15 +286,22 @@ class ServedModel:
             answers = self.store.commit([one for one, _ in changes])
         except LogError:
             raise
+        except StoreFullError as error:
+            self._problems["writing"] = str(error)
+            self._fail(changes, error)
+            time.sleep(0.1)
+            return False
         except Exception as error:
             if is_damage(error):
                 raise
-            if len(changes) > 1 and not isinstance(error, StoreFullError):  # one of them is at fault
+            if len(changes) > 1:  # one of them is at fault
                 each = [self._commit([one]) for one in changes]
                 return any(each)
-            self._problems["writing"] = str(error)
-            self._fail(changes, error if isinstance(error, StoreFullError) else StoreFullError(str(error)))
-            time.sleep(0.1)
+            fault = UnexpectedError(f"the request could not be done: {type(error).__name__}")
+            fault.__cause__ = error
+            self._problems["writing"] = "" if changes else f"time cannot pass: {error}"
+            self._fail(changes, fault)
+            time.sleep(0.0 if changes else 0.1)
             return False
         self._problems["writing"] = ""
         self.n_commits += self.store.log.position > before
@@ -282,6 +312,18 @@ class ServedModel:
             else:
                 future.set_result(answer)
         return True
+
+    def _close_batches(self) -> None:
+        """Let the store put labelled records into batches; their requests are done, whatever becomes of this."""
+        try:
+            self.store.close_batches(MAX_TASKS)
+            self._problems["closing"] = ""
+        except LogError:
+            raise
+        except Exception as error:
+            if is_damage(error):
+                raise
+            self._problems["closing"] = f"batches cannot be closed: {error}"
 
     def _looked_up(self, action: Callable[[], T], default: T) -> T:
         """Look something up in the store that can wait where the tables cannot be read."""
@@ -307,6 +349,21 @@ class ServedModel:
         while not self._queue.empty():
             self._fail(self._next_group(0.0), BusyError(f"the model {self.name!r} is being closed"))
 
+    def _settle(self, action: Callable[[], Any], future: Future[Any]) -> None:
+        """Call a function, and put its result or exception into a future; what must end the process is raised."""
+        try:
+            future.set_result(action())
+        except Exception as error:
+            meaning = meaning_of(error)
+            if isinstance(meaning, LogError) or is_damage(error):
+                self._fail([(action, future)], self._for_clients(error))
+                raise meaning from error
+            future.set_exception(meaning)
+
+    def _for_clients(self, error: Exception) -> LogError:
+        """Return an error that ends the process without the paths of the service."""
+        return LogError(self._without_path(str(error)))
+
     @staticmethod
     def _fail(group: list[tuple[Any, Future[Any]]], error: Exception) -> None:
         for _, future in group:
@@ -331,11 +388,12 @@ class ServedModel:
     def _do_next(self) -> bool:
         """Do a task, and return whether there was one."""
         found = self.call(self._next_order).result()
-        if found is None:
+        if found is None and not self._is_unsure:
             return False
         order = found
-        if self._learner is None:
+        if self._learner is None:  # one that ends before it is ready says nothing about the task: it is tried again
             self._start_learner(lambda action: self.call(action).result())
+            self._is_unsure = False
             return True
         try:
             outcome = self._learner.run(order)
@@ -361,17 +419,18 @@ class ServedModel:
         return None if task is None else order_for(task, self.store)
 
     def _open(self) -> None:
-        """Predict with the model in the file; a learner finds an older one where that is damaged."""
-        try:
-            self._answer_with_newest()
-        except ModelFileError:
-            self._start_learner(lambda action: action())
-            return
-        if self.answering is None:
-            self.store.open_task(0, None, None)
+        """Predict with the model in the file; where that is missing or damaged, a learner finds an older one."""
+        is_whole = self._answer_with_newest()
+        known = self.answering
+        if is_whole and known is not None:
+            self.store.open_task(known.version, known.model.n_batches_, plain(known.model.history_[-1].as_row()))
+        elif known is not None or self.path.exists() or self.store.has_learnt():
+            try:
+                self._start_learner(lambda action: action())
+            except LearnerEndedError as error:  # the supervisor starts another one
+                self._is_unsure, self._problems["learning"] = True, f"learning is put off: {error}"
         else:
-            known = self.answering.model
-            self.store.open_task(self.answering.version, known.n_batches_, plain(known.history_[-1].as_row()))
+            self.store.open_task(0, None, None)
 
     def _start_learner(self, ask: Callable[[Callable[[], Any]], Any]) -> None:
         """Start the learner, and store which model it found; called in the thread that has the store."""
@@ -383,19 +442,37 @@ class ServedModel:
             locks=self._descriptors,
         )
         self._learner = learner
-        if learner.version or learner.found is None:
-            batch, report = (learner.found.batch, learner.found.report) if learner.found else (None, None)
-            ask(lambda: self.store.open_task(learner.version, batch, report))
+        if learner.found is None and settings.label_kind is not None:
+            raise ModelFileError(f"'{self.path}' and its versions are missing. Restore one, or remove '{self.folder}'.")
+        batch, report = (learner.found.batch, learner.found.report) if learner.found else (None, None)
+        ask(lambda: self.store.open_task(learner.version, batch, report))
 
     def _end_learner(self) -> None:
         learner, self._learner = self._learner, None
         if learner is not None:
             learner.end()
 
-    def _answer_with_newest(self) -> None:
-        """Predict with the model that is in the file now."""
-        with suppress(FileNotFoundError):
-            self.answering = read_answering(self.path)
+    def _answer_with_newest(self) -> bool:
+        """Predict with the newest model that can be read; return whether that is the one in the file."""
+        self._problems["reading"] = ""
+        try:
+            found = read_answering(self.path)
+            if self.answering is None or found.version >= self.answering.version:  # else it is learnt again
+                self.answering = found
+            return True
+        except (FileNotFoundError, ModelFileError):
+            self.answering = self.answering or self._kept_answering()
+        if self.answering is not None:
+            version = self.answering.version
+            self._problems["reading"] = f"{self.path.name} cannot be read; version {version} predicts until it can be"
+        return False
+
+    def _kept_answering(self) -> Answering | None:
+        """Return the newest version of the model that is kept and can be read."""
+        for _, _, name in reversed(kept_versions(RealDisk(), self.path)):
+            with suppress(FileNotFoundError, ModelFileError):
+                return read_answering(self.path.with_name(f"{self.path.name}.versions") / name)
+        return None
 
     def _pause(self) -> None:
         end = time.monotonic() + RETRY_SECONDS
@@ -424,11 +501,3 @@ def service_folder(path: Path) -> Path:
 def is_served(path: Path) -> bool:
     """Return whether a model has the folder of one that is served."""
     return os.path.exists(service_folder(path) / SETTINGS)
-
-
-def _settle(action: Callable[[], Any], future: Future[Any]) -> None:
-    """Call a function, and put its result or exception into a future."""
-    try:
-        future.set_result(action())
-    except Exception as error:
-        future.set_exception(error)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,16 +12,32 @@ from typing import Any
 
 from adforest.exceptions import ModelFileError
 from adforest.service.databases import PRIVATE
+from adforest.service.log import LogError
 from adforest.service.requests import RequestError
 from adforest.service.served_model import SERVICE_SUFFIX, NamedModels, ServedModel, hold, is_served, service_folder
 from adforest.service.settings import ModelSettings, check_name, parameters_of
-from adforest.service.store import SETTINGS
+from adforest.service.store import LOG, SETTINGS, TABLES
 from adforest.service.system import RealDisk
 from adforest.storage.locks import holder_of, lock_file, open_lock
 
 SUFFIX, REMOVED = ".adf", "removed.json"
 MAX_MODELS = 1_000
-LOGGER = logging.getLogger(__name__)
+
+
+class UnopenedModel:
+    """A model that is not served, since its files are damaged, as health and metrics see it.
+
+    Parameters
+    ----------
+    name : str
+    problem : str
+        The reason.
+    """
+
+    answering, n_waiting, n_commits, n_committed = None, 0, 0, 0
+
+    def __init__(self, name: str, problem: str) -> None:
+        self.name, self.problem = name, problem
 
 
 class ServedModels(NamedModels[ServedModel]):
@@ -39,8 +55,10 @@ class ServedModels(NamedModels[ServedModel]):
 
     def __init__(self, folder: Path, on_fatal: Callable[[str], None], database_url: str | None = None) -> None:
         super().__init__()
+        self.is_draining: Callable[[], bool] = bool  # whether the service ends once requests under way are done
         self.folder, self._on_fatal, self._disk = folder, on_fatal, RealDisk(database_url)
         self._lock = Lock()
+        self._unopened: dict[str, UnopenedModel] = {}
         self._held = hold(folder)
         try:
             self._open_all()
@@ -51,18 +69,50 @@ class ServedModels(NamedModels[ServedModel]):
     def _open_all(self) -> None:
         """Serve existing models, and delete remains of models whose creation or removal was interrupted."""
         for path in sorted(self.folder.glob(f"*{SUFFIX}{SERVICE_SUFFIX}")):
-            if (path / SETTINGS).exists():
-                continue
-            if (path / REMOVED).exists():
-                self._remove_files(path.with_name(path.name.removesuffix(SERVICE_SUFFIX)))
-            else:  # its making was cut short; a model of that name is of someone else
-                self._disk.remove(path)
+            self._unless_damaged(path, self._clear)
         for path in sorted(self.folder.glob(f"*{SUFFIX}")):
-            if "." not in path.stem and not is_served(path):
-                self._adopt(path)
+            if "." not in path.stem and not is_served(path) and path.stem not in self._unopened:
+                self._unless_damaged(path, self._adopt)
         for path in sorted(self.folder.glob(f"*{SUFFIX}{SERVICE_SUFFIX}")):
-            model = path.with_name(path.name.removesuffix(SERVICE_SUFFIX))
-            self._models[model.stem] = ServedModel(model, self._on_fatal, self._disk.database_url)
+            if _model_of(path).stem not in self._unopened:
+                self._unless_damaged(path, self._open)
+
+    def _unless_damaged(self, path: Path, action: Callable[[Path], None]) -> None:
+        """Do something with the files of a model; one that is damaged is named, and the others are served."""
+        try:
+            action(path)
+        except (LogError, ModelFileError, PermissionError) as error:
+            name = _model_of(path).stem
+            print(f"The model {name!r} is not served: {error}", file=sys.stderr)
+            self._unopened[name] = UnopenedModel(name, str(error).replace(f"{self.folder}{os.sep}", ""))
+
+    def _clear(self, path: Path) -> None:
+        """Delete a folder whose model was never made, or was removed."""
+        if (path / SETTINGS).exists():
+            return
+        if (path / REMOVED).exists():
+            self._remove_files(_model_of(path))
+        elif (path / LOG).exists() or (path / TABLES).exists():
+            raise LogError(f"'{path / SETTINGS}' is missing. Restore it from a backup, or move the folder elsewhere.")
+        else:  # its making was cut short; a model of that name is of someone else
+            self._disk.remove(path)
+
+    def _open(self, path: Path) -> None:
+        model = _model_of(path)
+        self._models[model.stem] = self._opened(model)
+
+    def served(self) -> list[Any]:
+        """Return all models, sorted by their names, also those that could not be opened."""
+        return sorted([*super().served(), *self._unopened.values()], key=lambda one: one.name)
+
+    def get(self, name: str) -> ServedModel:
+        """Return a model, or raise that there is none, or why it could not be opened."""
+        if name in self._unopened:
+            raise RequestError(503, f"the model {name!r} is not served: {self._unopened[name].problem}")
+        return super().get(name)
+
+    def _opened(self, path: Path) -> ServedModel:
+        return ServedModel(path, self._on_fatal, self._disk.database_url, lambda: self.is_draining())
 
     def make(self, name: str, given: Mapping[str, Any]) -> ServedModel:
         """Make a model that knows nothing."""
@@ -72,6 +122,8 @@ class ServedModels(NamedModels[ServedModel]):
         except ValueError as error:
             raise RequestError(422, str(error)) from None
         with self._lock:
+            if name in self._unopened:
+                self.get(name)
             if name in self._models:
                 raise RequestError(409, f"there is a model {name!r} already.")
             if path.exists():
@@ -80,7 +132,7 @@ class ServedModels(NamedModels[ServedModel]):
                 )
             self._check_new(name)
             self._write_settings(path, settings)
-            self._models[name] = ServedModel(path, self._on_fatal, self._disk.database_url)
+            self._models[name] = self._opened(path)
             return self._models[name]
 
     def remove(self, name: str) -> None:
@@ -100,13 +152,13 @@ class ServedModels(NamedModels[ServedModel]):
         self._held.close()
 
     def _adopt(self, path: Path) -> None:
-        """Serve a model that was saved by someone else, or tell why it is not served."""
+        """Serve a model that was saved by someone else; one that no request can name is named and skipped."""
         try:
             self._check_new(check_name(path.stem))
             self._take(path)
-        except (ValueError, ModelFileError, RequestError) as error:
-            self.problems[path.name] = f"it is not served: {error}"
-            LOGGER.error("%r is not served: %s", os.fspath(path), error)
+        except (ValueError, RequestError) as error:
+            print(f"The file {path.name!r} is not served: {error}", file=sys.stderr)
+            self.problems[path.name] = str(error)
 
     def _take(self, path: Path) -> None:
         """Make the settings of a model that was saved by someone else, with the parameters that it has."""
@@ -152,4 +204,12 @@ class ServedModels(NamedModels[ServedModel]):
             self._disk.drop_database(schema)
         for one in (path, path.with_name(f"{path.name}.versions"), path.with_name(f"{path.stem}.challenger{SUFFIX}")):
             self._disk.remove(one)
-        self._disk.remove(service_folder(path))
+        for name in self._disk.names(removed.parent):
+            if name != REMOVED:
+                self._disk.remove(removed.parent / name)
+        self._disk.remove(removed.parent)  # with that file, which until here says that this is to be removed
+
+
+def _model_of(path: Path) -> Path:
+    """Return the file of a model by the name of its folder, or by its own."""
+    return path.with_name(path.name.removesuffix(SERVICE_SUFFIX))

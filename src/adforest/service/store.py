@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import accumulate, groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from adforest.exceptions import ModelFileError
 from adforest.service.databases import ServerError
 from adforest.service.events import EVENTS, Event, Noted, Tables, TaskAdded
-from adforest.service.log import SEGMENT_BYTES, Log, LogError, LogFullError
+from adforest.service.log import SEGMENT_BYTES, EntryTooLargeError, Log, LogError, LogFullError
 from adforest.service.record_table import LEARNT, REFUSED, Record, RecordTable
 from adforest.service.requests import Change, RequestError
 from adforest.service.settings import ModelSettings
@@ -24,9 +28,20 @@ from adforest.service.system import Clock, Disk
 from adforest.service.tables import from_bytes, joined, label_column
 from adforest.service.task_table import BATCH, DONE, WAITING, Task, TaskTable
 
+T = TypeVar("T")
 SETTINGS, LOG, TABLES = "settings.json", "log", "tables.db"
 MAX_LATE = 60.0  # seconds for which ids are known longer than they must be, so that many are forgotten at once
+MAX_BATCH_BYTES = 256 << 20  # of records that are closed into a batch: the learner has them in memory, with a forest
 MAX_ATTEMPTS = 3  # of a task that ends the learner
+
+
+NOT_NOW = {
+    sqlite3.SQLITE_BUSY: "are being written by another program",
+    sqlite3.SQLITE_LOCKED: "are being written by another program",
+    sqlite3.SQLITE_READONLY: "are read-only",
+    sqlite3.SQLITE_PERM: "are read-only",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened",
+}
 
 
 class StoreFullError(Exception):
@@ -39,14 +54,40 @@ def is_damage(error: Exception) -> bool:
 
 
 class StoreAwayError(StoreFullError):
-    """PostgreSQL is unavailable; otherwise as above."""
+    """The tables cannot be written now, such as when PostgreSQL is unavailable; otherwise as above."""
 
 
-def _put_off(error: Exception) -> StoreFullError:
-    """Return the message of a temporary error."""
+def meaning_of(error: Exception) -> Exception:
+    """Return an error of the log or the tables as what it means for a request; any other one as it is.
+
+    SQLite's errors of reading, writing and syncing end the process as those of the log: what the disk has is unknown.
+    """
+    if isinstance(error, LogFullError):
+        return StoreFullError(f"there is no room for it: {error}.")
     if isinstance(error, ServerError):
         return StoreAwayError(f"the tables of the model cannot be written ({error}).")
-    return StoreFullError(f"there is no room for it: {error}.")
+    if not isinstance(error, sqlite3.OperationalError):
+        return error
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest says where it happened
+    if code == sqlite3.SQLITE_IOERR:
+        return LogError(f"the tables of the model cannot be read or written ({error})")
+    if code == sqlite3.SQLITE_FULL:
+        return StoreFullError(f"there is no room for it: the tables of the model cannot be written ({error}).")
+    if code in NOT_NOW:
+        return StoreAwayError(f"the tables of the model {NOT_NOW[code]} ({error}).")
+    return error
+
+
+@contextmanager
+def _meant() -> Iterator[None]:
+    """Raise errors of the tables as what they mean."""
+    try:
+        yield
+    except (LogFullError, sqlite3.OperationalError) as error:
+        meaning = meaning_of(error)
+        if meaning is error:
+            raise
+        raise meaning from error
 
 
 class Store:
@@ -68,7 +109,10 @@ class Store:
 
     def __init__(self, disk: Disk, clock: Clock, folder: Path, segment_bytes: int = SEGMENT_BYTES) -> None:
         self._disk, self._clock, self.folder = disk, clock, folder
-        settings = ModelSettings.loaded(disk.read(folder / SETTINGS))
+        try:
+            settings = ModelSettings.loaded(disk.read(folder / SETTINGS))
+        except (ValueError, TypeError, FileNotFoundError) as error:
+            raise LogError(f"'{folder / SETTINGS}' cannot be read ({error}). Restore it from a backup.") from None
         try:
             records = RecordTable(disk.database(folder / TABLES, settings.schema))
             settings = settings.changed(records.note("settings", {}))
@@ -93,6 +137,7 @@ class Store:
         self._now = max(self._now, self._clock.now())
         return self._now
 
+    @_meant()
     def commit(self, changes: Sequence[Change]) -> list[Any]:
         """Apply some requests with one write, and return the response or error of each.
 
@@ -103,31 +148,45 @@ class Store:
         LogError
             If the contents of the disk are unknown: the process must end.
         """
-        try:
-            self._catch_up()
-            self.state.records.begin()
-        except sqlite3.OperationalError as error:
-            raise _put_off(error) from error
-        now, settings = self.now(), self.state.settings
-        try:
+
+        def take(now: float) -> list[Any]:
             answers = [self._take(one, now) for one in changes]
             self._let_time_pass(now)
-            self._close_batches(now)
+            return answers
+
+        return self._write(take)
+
+    @_meant()
+    def close_batches(self, n_tasks: int) -> None:
+        """Put labelled records into batches as long as fewer tasks wait than given; raises as `commit` does.
+
+        This has transactions of its own: requests are never refused because of it.
+        """
+        self._catch_up()
+        while self._has_batch(self.now()) and self.state.tasks.n_waiting() < n_tasks:
+            self._write(lambda now: self._close_some(now, n_tasks))
+
+    def _write(self, action: Callable[[float], T]) -> T:
+        """Log and apply all that happens in a function with one write, and return its result."""
+        self._catch_up()
+        self.state.records.begin()
+        now, settings = self.now(), self.state.settings
+        try:
+            found = action(now)
             self.log.sync()
-        except BaseException as error:
+        except BaseException:
             self.log.forget_waiting()
             self.state.settings = settings
             self.state.records.rollback()
-            if isinstance(error, LogFullError | sqlite3.OperationalError):
-                raise _put_off(error) from error
             raise
         if self.log.position == self._applied:
             self.state.records.rollback()
-            return answers
+            return found
         self._commit_tables()
         self.log.rotate()
-        return answers
+        return found
 
+    @_meant()
     def seconds_until_due(self) -> float:
         """Return after how long `commit` should be called without requests: something expires, or a batch is closed."""
         row = self.state.records.database.execute("SELECT MIN(due) FROM records WHERE due IS NOT NULL").fetchone()
@@ -140,20 +199,41 @@ class Store:
             moments.append(since + settings.batch_seconds)
         return max(0.0, min(moments, default=float("inf")) - self.now())
 
+    @_meant()
     def open_task(self, epoch: int, batch: int | None, report: dict[str, Any] | None) -> None:
-        """Take note of the model file that a learner found: tasks through its number are done, later ones are not."""
+        """Take note of the model file that a learner found: tasks through its number are done, later ones are not.
+
+        Raises
+        ------
+        ModelFileError
+            If batches since have left the log: another model would come of the rest.
+        """
         self._catch_up()
+        first, needed = self.log.segments()[0][0], self.state.tasks.first_batch_after(epoch)
+        if needed is not None and needed < first:
+            raise ModelFileError(
+                f"the model of '{self.folder}' and its versions are missing or damaged: the newest is version {epoch}, "
+                f"and the log, which begins with entry {first}, has no batch at {needed} any more. Restore the model."
+            )
         with self.state.records.transaction():
             self.state.tasks.reopen_after(epoch)
-            last = self.state.tasks.get(epoch)
-            if last is not None and last.state == WAITING:
-                self._end(last, DONE, batch, report or {})
+            for task in self.state.tasks.waiting_through(epoch):
+                if task.number == epoch:
+                    self._end(task, DONE, batch, report or {})
+                else:  # it was ended before, as what it says it was
+                    self._end(task, DONE, task.batch, task.report or {})
 
+    def has_learnt(self) -> bool:
+        """Return whether there must be a model: one was saved elsewhere, or a task is done."""
+        return self.settings.label_kind is not None or bool(self.state.tasks.last(1, DONE))
+
+    @_meant()
     def next_task(self) -> Task | None:
         """Return the next task."""
         self._catch_up()
         return self.state.tasks.first_waiting()
 
+    @_meant()
     def count_failure(self, number: int) -> None:
         """Note that the learner ended while it was at a task; one that does so each time is refused."""
         self._catch_up()
@@ -164,6 +244,7 @@ class Store:
                 if task is not None and task.state == WAITING:
                     self._end(task, REFUSED, None, {"reason": reason})
 
+    @_meant()
     def end_task(self, number: int, state: str, batch: int | None, report: dict[str, Any]) -> None:
         """Store the result of a task with its records; drop segments that two versions of the model cover."""
         self._catch_up()
@@ -189,8 +270,11 @@ class Store:
             event = change.event(self.state, now)
         except RequestError as error:
             return error
-        if event is not None:
-            self._apply(event)
+        try:
+            if event is not None:
+                self._apply(event)
+        except EntryTooLargeError as error:
+            return RequestError(413, str(error))
         return change.answer(self.state)
 
     def _apply(self, event: Event) -> None:
@@ -208,35 +292,45 @@ class Store:
         """Return when what is over since a moment is forgotten: a little late, with what is over soon after."""
         return since + self.settings.remember + min(self.settings.remember / 10, MAX_LATE)
 
-    def _close_batches(self, now: float) -> None:
-        """Put labelled records into batches: so many at once, or those that are there once they have waited."""
+    def _has_batch(self, now: float) -> bool:
+        """Return whether there are labelled records for a batch: enough, or fewer that have waited."""
         settings = self.settings
-        while True:
-            n, since = self.state.records.n_ready(settings.batch_size)
-            has_waited = since is not None and settings.batch_seconds is not None
-            if n < settings.batch_size and not (has_waited and now - (since or 0) >= (settings.batch_seconds or 0)):
-                return
-            ready = self.state.records.ready(settings.batch_size)
-            self._apply(TaskAdded(BATCH, self._table_of(ready), {}, [one.id for one in ready], now))
+        n, since = self.state.records.n_ready(settings.batch_size)
+        if n >= settings.batch_size:
+            return True
+        return since is not None and settings.batch_seconds is not None and now - since >= settings.batch_seconds
+
+    def _close_some(self, now: float, n_tasks: int) -> None:
+        """Close batches until no more can be, or until they have so many bytes that they are written first."""
+        size, n_free = 0, n_tasks - self.state.tasks.n_waiting()
+        while n_free > 0 and size < MAX_BATCH_BYTES and self._has_batch(now):
+            ready = self.state.records.ready(self.settings.batch_size)
+            table = self._table_of(ready)
+            ids = [one.id for one in ready[: len(table)]]
+            self._apply(TaskAdded(BATCH, table, {}, ids, now))
+            size, n_free = size + table.nbytes, n_free - 1
 
     def _table_of(self, records: Sequence[Record]) -> Any:
-        """Return records with their labels as a table."""
-        rows: dict[Any, list[int]] = {}
-        for one in records:
-            rows.setdefault(one.chunk, []).append(one.place or 0)
-        # One take a chunk, and one more to bring records of several chunks into the order of predictions.
-        parts = (from_bytes(self.state.records.chunk(chunk))[0].take(places) for chunk, places in rows.items())
-        whole = joined(list(parts))
-        found: dict[Any, int] = {
-            key: place for place, key in enumerate((c, p) for c, places in rows.items() for p in places)
-        }
-        whole = whole.take([found[one.chunk, one.place] for one in records])
-        labels = label_column([json.loads(one.label or "null") for one in records])
-        return whole.append_column(self.settings.target, labels)
+        """Return records with their labels as a table: the first of them that have `MAX_BATCH_BYTES`, at least one."""
+        parts: list[Any] = []
+        names: set[str] = set()
+        n, size, about = 0, 0, list(accumulate(len(json.dumps(one.id)) + len(one.label or "") for one in records))
+        for chunk, group in groupby(records, key=lambda one: one.chunk):
+            rows = from_bytes(self.state.records.chunk(chunk or 0))[0].take([one.place or 0 for one in group])
+            names |= set(rows.column_names)
+            n_taken = _n_within(MAX_BATCH_BYTES, rows, n, size, len(names), about)
+            taken = rows.slice(0, max(n_taken, 0 if parts else 1))
+            parts.append(taken)
+            n, size = n + len(taken), size + taken.nbytes
+            if n_taken < len(rows):
+                break
+        labels = label_column([json.loads(one.label or "null") for one in records[:n]])
+        return joined(parts).append_column(self.settings.target, labels)
 
     def _end(self, task: Task, state: str, batch: int | None, report: dict[str, Any]) -> None:
         """Set the state of a task and of its records."""
         self.state.tasks.end(task.number, state, batch, report)
+        self.state.end_batch(task.number, is_learnt=state == DONE)
         records = self.state.records.of_task(task.number)
         self.state.records.release(
             [one for one in records if one.state == "labelled"], LEARNT if state == DONE else REFUSED, self.now()
@@ -271,7 +365,16 @@ class Store:
             self.state.records.set_note("position", self.log.position)
             self.state.records.set_note("now", self._now)
             self.state.records.commit()
-        except sqlite3.OperationalError as error:
+        except sqlite3.OperationalError:
             self.state.records.rollback()
-            raise _put_off(error) from error
+            raise
         self._applied = self.log.position
+
+
+def _n_within(limit: int, rows: Any, n: int, size: int, n_columns: int, about: Sequence[int]) -> int:
+    """Return how many of some rows a batch may still take that has n of a size; columns that they lack count too."""
+
+    def total(k: int) -> int:
+        return size + int(rows.slice(0, k).nbytes) + 9 * (n + k) * n_columns + about[max(0, n + k - 1)]
+
+    return max(0, bisect_right(range(len(rows) + 1), limit, key=total) - 1)

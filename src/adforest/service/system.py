@@ -113,7 +113,7 @@ class RealDisk:
         """Make a folder and those above it, on the disk."""
         missing = [one for one in (path, *path.parents) if not one.exists()]
         path.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
-        for one in missing:
+        for one in dict.fromkeys([path, *missing]):  # also one that is there: who made it may have been killed
             sync_folder(one.parent)
 
     def names(self, path: Path) -> list[str]:
@@ -145,6 +145,7 @@ class RealDisk:
     def link(self, path: Path, name: Path) -> None:
         """Give a file a second name, or copy it on a file system without such names."""
         if name.exists():
+            sync_folder(name.parent)  # who gave it the name may have been killed before this
             return
         try:
             os.link(path, name)

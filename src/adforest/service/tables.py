@@ -122,6 +122,23 @@ def new_kinds(table: pa.Table, known: Mapping[str, str]) -> dict[str, str]:
     return new
 
 
+def kinds_in(table: pa.Table) -> dict[str, str]:
+    """Return the types of columns."""
+    return {
+        name: kind_of(column) or NOTHING for name, column in zip(table.column_names, table.schema.types, strict=True)
+    }
+
+
+def infinite_column(table: pa.Table) -> str | None:
+    """Return the name of a column that holds infinity, None if there is none."""
+    import pyarrow.compute as pc
+
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_floating(column.type) and pc.any(pc.is_inf(column)).as_py():
+            return str(name)
+    return None
+
+
 def first_difference(table: pa.Table, rows: Sequence[int], other: pa.Table, other_rows: Sequence[int]) -> int | None:
     """Return the first of some pairs of rows that differ; a column that is missing is as one without a value."""
     found = []

@@ -98,6 +98,17 @@ class TaskTable:
         row = self._database.execute(query).fetchone()
         return None if row is None else Task.of(row)
 
+    def waiting_through(self, number: int) -> list[Task]:
+        """Return the tasks of the queue through one, oldest first."""
+        query = "SELECT * FROM tasks WHERE state = 'waiting' AND number <= ? ORDER BY number"
+        return [Task.of(row) for row in self._database.execute(query, (number,))]
+
+    def first_batch_after(self, number: int) -> int | None:
+        """Return the position of the first batch after a task that was not refused, None if there is none."""
+        query = "SELECT MIN(position) FROM tasks WHERE number > ? AND kind = 'batch' AND state <> 'refused'"
+        found = self._database.execute(query, (number,)).fetchone()[0]
+        return None if found is None else int(found)
+
     def n_waiting(self) -> int:
         """Return the length of the queue."""
         return int(self._database.execute("SELECT COUNT(*) FROM tasks WHERE state = 'waiting'").fetchone()[0])
