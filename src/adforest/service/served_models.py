@@ -156,6 +156,8 @@ class ServedModels(NamedModels[ServedModel]):
         try:
             self._check_new(check_name(path.stem))
             self._take(path)
+        except ModelFileError:  # a damaged file, as of any other model
+            raise
         except (ValueError, RequestError) as error:
             print(f"The file {path.name!r} is not served: {error}", file=sys.stderr)
             self.problems[path.name] = str(error)
