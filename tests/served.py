@@ -70,6 +70,7 @@ class Process:
         if "http" not in line:
             _, said = self._process.communicate()
             raise RuntimeError(line + said.decode())
+        self.line = line
         self.address = line[line.index("http") :].split()[0].partition("?")[0].rstrip("/")
 
     @property

@@ -16,9 +16,10 @@ import numpy as np
 from adforest.libraries import require
 
 ARROW = "application/vnd.apache.arrow.stream"
-AGAIN = (429, 503, 507)  # what is answered to a request that may be sent again
+AGAIN = (408, 429, 502, 503, 504, 507)  # what is answered, also by a proxy, to a request that may be sent again
 ARROW_BOTH = {"content-type": ARROW, "accept": ARROW}
 MAX_PAUSE = 3.0  # seconds between two attempts
+MAX_RETRY_AFTER = 60.0  # seconds of a Retry-After that are waited for
 
 
 class ServiceError(Exception):
@@ -119,9 +120,10 @@ class _Requests:
             return growing * random.uniform(0.5, 1.0)
         if answer.status_code not in AGAIN:
             return None
-        retry_after = str(answer.headers.get("retry-after", ""))
-        wait = float(retry_after) if retry_after.isdigit() else growing
-        return wait * random.uniform(0.5, 1.0)
+        after = str(answer.headers.get("retry-after", ""))
+        if after.isascii() and after.isdigit():  # not earlier than asked, and not all clients at once
+            return min(float(after), MAX_RETRY_AFTER) * random.uniform(1.0, 1.5)
+        return growing * random.uniform(0.5, 1.0)
 
     @staticmethod
     def _checked(answer: Any) -> Any:
@@ -139,8 +141,8 @@ class _Requests:
 class Client(_Requests):
     """A model that `adforest serve` runs.
 
-    Requests are sent again if there is no response, or if the service is busy. The effect happens once: records are
-    identified by their ids, batches by a key.
+    Requests are sent again if there is no response, or if the service or a proxy is busy; a Retry-After is waited for,
+    up to a minute. The effect happens once: records are identified by their ids, batches by a key.
 
     Parameters
     ----------

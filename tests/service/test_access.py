@@ -2,13 +2,22 @@
 
 import json
 import os
+import shutil
+import socket
+import ssl
 import stat
+import subprocess
 
+import httpx
 import pytest
+from typer.testing import CliRunner
 
+from adforest.cli.app import app
+from adforest.monitor.connections import Bounded
+from adforest.service.gate import AuditLog
 from adforest.service.process import ServiceOptions, serving
 from adforest.service.tokens import RIGHTS, Tokens
-from served import as_records, client_of, make, rents, service
+from served import Process, as_records, client_of, make, rents, service, teach
 
 M = "/v1/models/rents"
 
@@ -65,6 +74,76 @@ def test_tokens_allow_what_they_say(tmp_path):
     lines = [json.loads(one) for one in (tmp_path / ".adforest-audit.log").read_text().splitlines()]
     assert ("admin", "PUT", "/v1/models/rents", 201) in [(o["who"], o["method"], o["path"], o["status"]) for o in lines]
     assert not any(secret in repr(lines) for secret in (admin, predict, label))
+    refused = [(one["who"], one["path"]) for one in lines if one["status"] in (401, 403)]
+    assert refused[:2] == [("", "/v1/models"), ("app", "/v1/models/other/predict")]
+    assert ("app", "/v1/models/rents/records/a/label") in refused
+    assert not any(one["path"].endswith("/label") and one["status"] == 201 for one in lines)
+
+
+def test_tokens_that_are_made_and_withdrawn_are_noted(tmp_path):
+    run = CliRunner().invoke
+    made = run(app, ["token", "add", "shop", "--data", str(tmp_path), "--right", "label", "--model", "rents"])
+    run(app, ["token", "remove", "shop", "--data", str(tmp_path)])
+    text = (tmp_path / ".adforest-audit.log").read_text()
+    first, second = (json.loads(one) for one in text.splitlines())
+    assert (first["action"], first["token"], first["rights"], first["models"]) == ("add", "shop", ["label"], ["rents"])
+    assert (second["action"], second["token"]) == ("remove", "shop")
+    assert made.stdout.strip() not in text
+
+
+def test_the_token_of_the_pages_is_not_in_the_output_of_a_service_without_a_terminal(tmp_path):
+    Tokens(tmp_path).add("one", ["admin"])
+    process, told = Process(tmp_path), tmp_path / ".adforest-address"
+    try:
+        assert "token=" not in process.line
+        assert str(told) in process.line
+        assert stat.S_IMODE(told.stat().st_mode) == 0o600
+        with client_of(process.address, follow_redirects=True) as client:
+            assert client.get("/").status_code == 401
+            assert client.get(told.read_text().strip()).status_code == 200
+    finally:
+        process.kill()
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """A certificate for this machine that it signed itself, and its key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("needs openssl")
+    folder = tmp_path_factory.mktemp("tls")
+    command = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out certificate.pem -days 2"
+    command += " -subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1"
+    subprocess.run(command.split(), cwd=folder, check=True, capture_output=True)
+    return folder / "certificate.pem", folder / "key.pem"
+
+
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.posix)])
+def test_clients_check_the_certificate_of_the_service(tmp_path, certificate, workers):
+    of_tls = "--certificate", str(certificate[0]), "--key", str(certificate[1])
+    process = Process(tmp_path, *of_tls, "--workers", str(workers))
+    try:
+        assert process.address.startswith("https://127.0.0.1:")
+        with client_of(process.address, verify=ssl.create_default_context(cafile=certificate[0])) as client:
+            make(client)
+            body = {"records": as_records(rents(1)), "record_ids": ["a"]}
+            assert client.post(f"{M}/predict", json=body).status_code == 200
+            assert client.put(f"{M}/records/a/label", json={"label": "low"}).status_code == 201
+        with client_of(process.address) as stranger, pytest.raises(httpx.ConnectError, match="certificate"):
+            stranger.get("/healthz")
+        with client_of(process.address.replace("https", "http")) as plain, pytest.raises(httpx.HTTPError):
+            plain.get("/healthz")
+        assert process.stop() == (0, "")
+    finally:
+        process.kill()
+
+
+def test_a_tls_handshake_that_is_not_done_is_ended(tmp_path, certificate, monkeypatch):
+    monkeypatch.setattr(Bounded, "head_seconds", 0.5)
+    options = ServiceOptions(tmp_path, port=0, certificate=certificate[0], key=certificate[1])
+    with serving(options) as address:
+        port = int(address.rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as one:
+            assert one.recv(1) == b""  # 60 seconds by asyncio's default
 
 
 @pytest.mark.parametrize("name", ["predict", "infer", "labels", "label", "model", "records"])
@@ -139,6 +218,19 @@ def test_a_change_that_cannot_be_noted_is_made_and_told(tmp_path, caplog):
     assert "PUT /v1/models/rents" in caplog.text
 
 
+def test_processes_that_write_one_audit_log_begin_a_new_file_together(tmp_path, monkeypatch):
+    monkeypatch.setattr("adforest.service.gate.MAX_AUDIT", 500)
+    path = tmp_path / "audit.log"
+    logs = AuditLog(path), AuditLog(path)
+    for number in range(50):
+        logs[number % 2].write({"number": number})
+        lines = [*(tmp_path / "audit.log.1").read_text().splitlines()] if (tmp_path / "audit.log.1").exists() else []
+        lines += path.read_text().splitlines() if path.exists() else []
+        found = [json.loads(one)["number"] for one in lines]
+        assert found == list(range(found[0], number + 1))  # the last ones, none is missing
+    assert path.with_name("audit.log.1").stat().st_size < 1_000
+
+
 def test_names_do_not_lead_out_of_the_folder(tmp_path):
     data = tmp_path / "data"
     with service(data) as client:
@@ -151,10 +243,17 @@ def test_names_do_not_lead_out_of_the_folder(tmp_path):
 def test_what_is_kept_is_for_its_owner_alone(tmp_path):
     before = os.umask(0)
     try:
+        with service(tmp_path / "first") as client:
+            make(client, "copied")
+        (tmp_path / "data").mkdir()
+        shutil.copy(tmp_path / "first" / "copied.adf", tmp_path / "data")
+        (tmp_path / "data" / "copied.adf").chmod(0o644)
+        (tmp_path / "data" / ".rents.adf.lock").touch(0o644)
         with service(tmp_path / "data") as client:
+            teach(client, "copied", seed=1)
             make(client)
             client.post(f"{M}/predict", json={"records": as_records(rents(1)), "record_ids": ["a"]})
-            files = [path for path in (tmp_path / "data").rglob("*") if path.is_file() and path.suffix != ".lock"]
+            files = [path for path in (tmp_path / "data").rglob("*") if path.is_file()]
             assert {path.name.partition("-")[0] for path in files} >= {"rents.adf", "tables.db", "settings.json"}
             assert [str(path) for path in files if stat.S_IMODE(path.stat().st_mode) & 0o077] == []
     finally:

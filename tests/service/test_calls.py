@@ -1,9 +1,12 @@
 """The calls of /v1: what people send, and what they get."""
 
+import asyncio
 import io
 import json
 import threading
+from urllib.parse import quote
 
+import httpx
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,8 +15,11 @@ from pyarrow import parquet
 
 import adforest
 from adforest.origins import origins_of
+from adforest.service.application import make_service
 from adforest.service.learning_process import LearningProcess
+from adforest.service.predictions import Counts
 from adforest.service.record_table import RecordTable
+from adforest.service.served_model import NamedModels
 from adforest.service.store import Store
 from served import SMALL, as_csv, as_records, client_of, make, rents, service, state_of, teach, until
 
@@ -88,10 +94,45 @@ def test_labels_are_created_the_same_conflicting_or_revised(client):
     assert "revise=true" in other.json()["error"]
     revised = client.put(f"{M}/records/l1/label", json={"label": "high", "revise": True})
     assert revised.json()["outcome"] == "revised"
+    assert client.put(f"{M}/records/l1/label?revise=true", json={"label": "low"}).json()["outcome"] == "revised"
+    revised = client.post(f"{M}/labels?revise=true", json={"labels": {"l1": "high"}})
+    assert revised.json()["revised"] == 1
     many = client.post(f"{M}/labels", json={"labels": {"l1": "high", "l2": "low"}})
     assert many.json() == {"created": 1, "same": 1, "revised": 0}
     assert client.post(f"{M}/labels", json={"labels": {"l2": "high", "new": "low"}}).status_code == 409
     assert client.get(f"{M}/records/new").status_code == 404  # all or none
+
+
+@pytest.mark.parametrize(
+    "record_id", ["a/b", "/", "a//b/", "label", "x/label", "label/label", "activate", "50%", "%2F", "a?b#c d", "ä"]
+)
+def test_any_id_can_be_looked_up_labelled_activated_and_forgotten(client, record_id):
+    path = f"{M}/records/{quote(record_id, safe='')}"
+    assert predict(client, as_records(rents(1, 30)), [record_id], activate=False).status_code == 200
+    assert client.post(f"{path}/activate").json()["active"] is True
+    assert client.put(f"{path}/label", json={"label": "low"}).json() == {"state": "labelled", "outcome": "created"}
+    found = client.get(path).json()
+    assert (found["record_id"], found["label"]) == (record_id, "low")
+    assert client.delete(path).json()["state"] == "withdrawn"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("PUT", "/records/u1/label", {"label": "low", "revize": True}),
+        ("POST", "/labels", {"labels": {"u1": "low"}, "revize": True}),
+        ("POST", "/rollback", {"model_version": 1, "revize": True}),
+        ("PUT", "/challenger", {"parameters": {}, "revize": True}),
+        ("POST", "/predict", {"records": [{}], "revize": True}),
+        ("POST", "/batches", {"records": [{}], "revize": True}),
+        ("PUT", "", {"revize": True}),
+    ],
+)
+def test_fields_that_are_not_known_are_named(client, method, path, body):
+    answer = client.request(method, M + path, json=body)
+    assert answer.status_code == 422
+    assert "'revize'" in answer.json()["error"]
+    assert client.get(f"{M}/records/u1").status_code == 404
 
 
 def test_a_label_waits_for_its_record(client):
@@ -240,6 +281,74 @@ def test_a_model_that_was_saved_in_a_notebook_is_served_and_goes_on_learning(tmp
         assert client.get("/v1/models/rents").json()["batches"] == 2
 
 
+def test_a_model_of_another_service_is_served_and_learns(tmp_path):
+    with service(tmp_path / "first") as client:
+        make(client)
+        content = client.get(f"{M}/model").content
+    (tmp_path / "second").mkdir()
+    (tmp_path / "second" / "rents.adf").write_bytes(content)
+    with service(tmp_path / "second") as client:
+        assert client.get(M).json()["target"] == "rent"
+        assert teach(client, seed=1)["batch"] == 2
+    with service(tmp_path / "second") as client:
+        assert client.get(M).json()["batches"] == 2
+        assert client.get("/readyz").json()["problems"] == {}
+
+
+def test_a_model_that_was_saved_elsewhere_keeps_its_parameters(tmp_path):
+    table = rents(80)
+    mine = SMALL | {"max_depth": 4, "class_weight": {"low": 2.0, "high": 1.0}}
+    model = adforest.AdaptiveDecisionForestClassifier(**mine)
+    model.partial_fit(table.drop_columns(["rent"]), table["rent"].to_numpy(zero_copy_only=False))
+    model.save(tmp_path / "rents.adf")
+    with service(tmp_path) as client:
+        assert client.get(M).json()["parameters"].items() >= mine.items()
+        assert client.put(f"{M}/challenger", json={"parameters": {"max_depth": 2}}).status_code == 200
+        client.post(f"{M}/batches?wait=true", json={"records": _with_target(rents(30, 2))}).raise_for_status()
+    found = adforest.load(tmp_path / "rents.challenger.adf")
+    assert (found.n_estimators, found.max_depth, found.random_state) == (3, 2, 0)
+
+
+def test_a_rollback_brings_back_the_parameters(tmp_path):
+    with service(tmp_path) as client:
+        make(client)
+
+        def depth():
+            until(lambda: client.get(M).json()["batches_waiting"] == 0)
+            shown = client.get(M).json()
+            return shown["parameters"].get("max_depth"), adforest.load(tmp_path / "rents.adf").max_depth
+
+        client.put(M, json={"parameters": {"max_depth": 2}})
+        version = teach(client, seed=1)["number"]
+        client.put(M, json={"parameters": {"max_depth": 5}})
+        assert depth() == (5, 5)
+        client.post(f"{M}/rollback", json={"model_version": version}).raise_for_status()
+        assert depth() == (2, 2)
+        client.put(M, json={"parameters": {"max_depth": 5}})
+        assert depth() == (5, 5)
+        client.post(f"{M}/rollback", json={"model_version": 1}).raise_for_status()
+        assert depth() == (None, None)
+
+
+def test_parameters_that_are_fixed_once_a_model_has_learnt(tmp_path):
+    with service(tmp_path) as client:
+        client.put(M, json={"target": "rent", "parameters": SMALL})
+        assert client.put(M, json={"parameters": {"n_estimators": 4}}).json()["parameters"]["n_estimators"] == 4
+        teach(client)
+        changes = {"n_estimators": 7}, {"random_state": 7}, {"base_forest": "sysfor"}
+        for one in changes:
+            refused = client.put(M, json={"parameters": one, "batch_size": 7})
+            assert refused.status_code == 409
+            assert next(iter(one)) in refused.json()["error"]
+        assert client.get(M).json()["batch_size"] == 1_000  # nothing is changed
+        before = client.get(M).json()["model_version"]
+        same = {"n_estimators": 4, "random_state": None, "base_forest": "random_forest"}
+        assert client.put(M, json={"parameters": same}).json()["parameters"]["n_estimators"] == 4
+        until(lambda: client.get(M).json()["batches_waiting"] == 0)
+        assert client.get(f"{M}/batches/{client.get(M).json()['model_version']}").json()["state"] == "learnt"
+        assert client.get(M).json()["model_version"] >= before
+
+
 def _with_target(table):
     return table.rename_columns(["area", "rooms", "district", "target"]).to_pylist()
 
@@ -353,6 +462,29 @@ def test_a_challenger_that_learnt_nothing_is_not_promoted(tmp_path):
         assert client.get(M).json()["batches"] == 2
 
 
+def test_a_challenger_that_is_removed_or_replaced_is_seen_no_more(tmp_path):
+    path = tmp_path / "rents.challenger.adf"
+    with service(tmp_path) as client:
+        make(client)
+        client.put(f"{M}/challenger", json={"parameters": {"max_depth": 2}})
+        for seed in (1, 2):
+            teach(client, seed=seed)
+        assert client.get(f"{M}/challenger").json()["batches"] > 0
+        assert "Challenger" in client.get("/models/rents.adf").text
+        assert client.delete(f"{M}/challenger").status_code == 200
+        assert not path.exists()
+        assert "Challenger" not in client.get("/models/rents.adf").text
+        client.put(f"{M}/challenger", json={"parameters": {"max_depth": 2}})
+        teach(client, seed=3)
+        before = path.read_bytes()
+        client.put(f"{M}/challenger", json={"parameters": {"max_depth": 3}})
+        assert not path.exists()
+        path.write_bytes(before)  # as if it could not be removed yet
+        shown = client.get(f"{M}/challenger").json()
+        assert (shown["batches"], shown["parameters"]["max_depth"]) == (0, 3)
+        assert "accuracy" not in shown
+
+
 def test_a_file_that_was_saved_meanwhile_is_not_taken_for_a_new_model(tmp_path):
     with service(tmp_path) as client:
         make(client, "other")
@@ -372,6 +504,15 @@ def test_the_label_of_a_record_that_is_over_may_be_sent_again(tmp_path):
         until(lambda: state_of(client, "a") == "learnt")
         again = client.put(f"{M}/records/a/label", json={"label": "low"})
         assert (again.status_code, again.json()) == (200, {"state": "learnt", "outcome": "same"})
+
+
+@pytest.mark.parametrize("ids", [["1001", "1002"], ["007", "008"], ["2024-01-05", "2024-01-06"], ["true", "false"]])
+def test_ids_in_csv_are_text_whatever_they_look_like(client, ids):
+    rows = as_csv(rents(len(ids), 40).drop_columns(["rent"])).splitlines()
+    body = "\n".join(f"{row},{one}" for row, one in zip(rows, ["order", *ids], strict=True))
+    answer = client.post(f"{M}/predict?record_id=order", content=body, headers={"content-type": "text/csv"})
+    assert answer.status_code == 200, answer.text
+    assert [state_of(client, one) for one in ids] == ["pending"] * len(ids)
 
 
 def test_many_at_once_share_few_syncs(client):
@@ -443,6 +584,36 @@ def test_the_monitor_is_at_the_root(client):
     assert client.get("/healthz").json() == {"status": "ok"}
     assert client.get("/readyz").json()["status"] == "ready"
     assert 'adforest_drift{model="rents.adf"} 0.0' in client.get("/metrics").text
+
+
+def test_pages_of_others_do_not_promote_and_a_promotion_that_is_refused_is_told(client):
+    address = "/models/rents.adf/promote"
+    elsewhere = client.post(address, headers={"origin": "http://evil.example.org"})
+    assert elsewhere.status_code == 403
+    assert client.post(address, headers={"origin": "null"}).status_code == 403
+    assert client.post(address, headers={"sec-fetch-site": "cross-site"}).status_code == 403
+    none = client.post(address, headers={"origin": str(client.base_url).rstrip("/")})
+    assert (none.status_code, "has no challenger" in none.text) == (404, True)
+    assert client.get("/models/none.adf/service").status_code == 404
+    assert "Pending" in client.get("/models/rents.adf/service").text
+
+
+def test_explanations_are_not_left_out_where_arrow_is_accepted(client):
+    body = {"records": as_records(rents(1))}
+    answer = client.post(f"{M}/predict?explain=true", json=body, headers={"accept": ARROW})
+    assert answer.status_code == 406
+    assert "explain" in answer.json()["error"]
+
+
+def test_both_paths_of_readiness_agree(tmp_path):
+    async def asked(path):
+        app = make_service(NamedModels(), lambda: is_ending, counts=Counts(), is_replica=True)
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as one:
+            return (await one.get(path)).status_code
+
+    for is_ending in (False, True):
+        found = [asyncio.run(asked(path)) for path in ("/readyz", "/v2/health/ready", "/v2/health/live")]
+        assert found == [503 if is_ending else 200, 503 if is_ending else 200, 200]
 
 
 def test_explanations_add_up(client):

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 
+import httpx
 import numpy as np
 import pytest
 
@@ -70,6 +71,27 @@ def test_errors_are_those_of_the_service(client):
         pytest.raises(ServiceError, match="reached"),
     ):
         nobody.info()
+
+
+def test_what_a_proxy_answers_is_sent_again_after_the_time_that_is_told(monkeypatch):
+    told = [(status, {}) for status in (408, 429, 502, 503, 504, 507)]
+    told += [(503, {"retry-after": "1"}), (503, {"retry-after": "9" * 30}), (503, {"retry-after": "soon"})]
+    answers = [*told, (200, {})]
+    pauses = []
+    monkeypatch.setattr("time.sleep", pauses.append)
+    with adforest.Client("http://rents.example", "rents", retries=len(told)) as client:
+
+        def answer(request):
+            status, headers = answers.pop(0)
+            return httpx.Response(status, headers=headers, json={"batches": 3})
+
+        client._http = httpx.Client(base_url=client.url, transport=httpx.MockTransport(answer))
+        assert client.info() == {"batches": 3}
+    assert len(pauses) == len(told)
+    assert 1.0 <= pauses[6] <= 1.5
+    assert 60.0 <= pauses[7] <= 90.0
+    assert max(pauses[:6]) <= 3.0
+    assert pauses[8] <= 3.0
 
 
 def test_coroutines_do_the_same(http, client):

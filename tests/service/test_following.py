@@ -86,6 +86,29 @@ def test_a_model_that_cannot_be_fetched_does_not_keep_others_back(tmp_path, monk
             assert list(replica.get("/readyz").json()["problems"]) == ["apples"]
 
 
+def test_a_name_that_cannot_be_followed_is_told_and_others_are_followed(tmp_path, monkeypatch):
+    with service(tmp_path / "first") as first:
+        make(first)
+        real = httpx.Client.get
+
+        def get(self, url, **more):
+            answer = real(self, url, **more)
+            if str(url) == "/v1/models":
+                answer._content = b'{"models": ["../odd", 7, "rents"]}'
+            return answer
+
+        with service(tmp_path / "second", follow=str(first.base_url).rstrip("/")) as replica:
+            monkeypatch.setattr(httpx.Client, "get", get)
+            until(lambda: ask(replica).status_code == 200)
+            assert "expected 1 to 64 letters" in until(lambda: replica.get("/readyz").json()["problems"].get("../odd"))
+
+
+def test_a_replica_that_never_reached_the_service_tells_it(tmp_path):
+    with service(tmp_path, follow="http://127.0.0.1:9") as replica:
+        problems = until(lambda: replica.get("/readyz").json()["problems"])
+        assert "cannot be followed" in problems["http://127.0.0.1:9"]
+
+
 @pytest.fixture(autouse=True)
 def _clean(tmp_path):
     yield

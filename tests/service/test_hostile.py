@@ -1,14 +1,21 @@
 """Requests of strangers: whatever comes is answered with an error that says so, and the service goes on."""
 
+import io
 import json
+import random
 import re
 import socket
 import time
+import tracemalloc
+from contextlib import suppress
 
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from adforest.monitor.connections import Bounded
+from adforest.service.bodies import BodyError, parse_json, read_body, table_of
+from adforest.service.parquet_pages import unpacked_size
 from served import SMALL, as_csv, as_records, make, rents, service, until
 
 M = "/v1/models/rents"
@@ -30,8 +37,6 @@ def stream(table, **options):
 
 
 def parquet_bomb():
-    from pyarrow import parquet
-
     sink = pa.BufferOutputStream()
     parquet.write_table(pa.table({"area": pa.nulls(2_000_000, pa.float64())}), sink, compression="zstd")
     return sink.getvalue().to_pybytes()
@@ -48,8 +53,6 @@ LONG = "x" * 9_000
 
 
 def parquet_of_one_text():
-    from pyarrow import parquet
-
     sink = pa.BufferOutputStream()
     parquet.write_table(pa.table({"district": pa.array([LONG]).take(pa.array([0] * 100_000))}), sink)
     return sink.getvalue().to_pybytes()
@@ -155,8 +158,6 @@ def test_hostile_bodies_are_refused(client, name, path):
 
 def nulls(n_records, n_columns):
     """Return a small Parquet file of a large table."""
-    from pyarrow import parquet
-
     sink, column = pa.BufferOutputStream(), pa.nulls(n_records, pa.float64())
     parquet.write_table(pa.table({f"x{place}": column for place in range(n_columns)}), sink)
     return sink.getvalue().to_pybytes()
@@ -235,6 +236,43 @@ def test_bodies_have_a_limit(client):
         assert b"413" in connection.recv(1000)
     answer = client.post(f"{M}/predict", content=b"x", headers={"content-encoding": "gzip"})
     assert answer.status_code == 415
+
+
+@pytest.mark.parametrize("part", ["address", "header", "headers", "trailer", "extension"])
+def test_heads_have_a_limit(client, part):
+    start = b"POST /v1/models/rents/predict HTTP/1.1\r\nHost: localhost\r\n"
+    filler = b"a" * 10_000
+    first, more = {
+        "address": (b"GET /", filler),
+        "header": (start + b"X-Filler: ", filler),
+        "headers": (start, b"X-Filler: " + filler + b"\r\n"),
+        "trailer": (start + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n0\r\nX-Filler: ", filler),
+        "extension": (start + b"Transfer-Encoding: chunked\r\n\r\n1;", filler),
+    }[part]
+    with socket.create_connection(("127.0.0.1", client.base_url.port), 20) as one:
+        one.sendall(first)
+        sent, answer = 0, b""
+        with suppress(ConnectionError):
+            while sent < 2_000_000:
+                one.sendall(more)
+                sent += len(more)
+        with suppress(ConnectionError):
+            answer = one.recv(1_000)
+    assert sent < 2_000_000 or answer.startswith(b"HTTP/1.1 431")
+    assert client.get("/healthz").status_code == 200
+
+
+def test_a_large_head_within_the_limit_is_read_and_a_larger_one_is_told(client):
+    for n_bytes, status in ((50_000, 200), (70_000, 431), (1_000, 200)):
+        head = {f"x-{place}": "a" * (n_bytes // 10) for place in range(10)}
+        assert client.get("/v1/models", headers=head).status_code == status
+
+
+def test_a_target_that_no_column_can_be_called_is_refused(client):
+    for target in ("\\ud800", "a\\nb", "", "a" * 201):
+        answer = client.put("/v1/models/target", content=f'{{"target": "{target}"}}'.encode())
+        assert answer.status_code == 422
+    assert "target" not in client.get("/v1/models").json()["models"]
 
 
 def test_a_thousand_half_open_connections_do_not_stop_it(client):
@@ -341,6 +379,97 @@ def test_bodies_of_all_requests_together_have_a_limit(client, monkeypatch):
     batch = {"content": as_csv(rents(3_000)), "headers": {"content-type": "text/csv"}}
     for _ in range(3):  # what is in the log is held no more
         assert client.post(f"{M}/batches?wait=true", **batch).status_code == 200
+
+
+def sparse(n_records, n_columns):
+    """Return records of which the last one has all columns."""
+    return (
+        b'{"records": ['
+        + b"{}, " * (n_records - 1)
+        + json.dumps({f"x{n}": 1 for n in range(n_columns)}).encode()
+        + b"]}"
+    )
+
+
+def test_a_table_that_is_larger_than_its_body_is_counted(client, monkeypatch):
+    monkeypatch.setattr("adforest.service.receiving.MAX_HELD", 1_000_000)
+    tall = io.BytesIO()
+    parquet.write_table(pa.table({f"x{n}": pa.array([1] * 20_000) for n in range(10)}), tall)
+    for body, kind in ((sparse(4_000, 50), "application/json"), (tall.getvalue(), "application/vnd.apache.parquet")):
+        assert len(body) < 100_000
+        for path in ("predict", "batches"):
+            answer = client.post(f"{M}/{path}", content=body, headers={"content-type": kind})
+            assert (answer.status_code, answer.headers.get("retry-after")) == (429, "1")
+    assert client.post(f"{M}/predict", json={"records": as_records(rents(2))}).status_code == 200
+
+
+def test_sparse_records_take_the_memory_of_one_column_at_a_time():
+    found = parse_json(sparse(50_000, 50))
+    tracemalloc.start()
+    try:
+        assert table_of(found).shape == (50_000, 50)
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000  # 20 MB as lists
+    finally:
+        tracemalloc.stop()
+
+
+def test_json_of_very_many_objects_is_refused_before_it_is_read(client):
+    answer = client.post(f"{M}/predict", content=b'{"records": [' + b"{}," * 2_000_000 + b"{}]}")
+    assert answer.status_code == 413
+    assert "2,000,000 objects" in answer.json()["error"]
+
+
+@pytest.mark.parametrize("options", [{}, {"data_page_version": "2.0"}, {"use_dictionary": False, "data_page_size": 1}])
+@pytest.mark.parametrize("compression", ["none", "snappy", "zstd", "gzip"])
+def test_the_size_of_a_parquet_file_is_that_of_its_pages(options, compression):
+    sink = io.BytesIO()
+    parquet.write_table(rents(3_000), sink, compression=compression, row_group_size=1_000, **options)
+    about = parquet.ParquetFile(sink).metadata
+    told = sum(about.row_group(place).total_byte_size for place in range(about.num_row_groups))
+    assert 0.8 * told < unpacked_size(sink.getvalue()) <= told  # which counts headers, too
+
+
+def test_the_footer_of_a_parquet_file_is_not_believed(client, monkeypatch):
+    monkeypatch.setattr("adforest.service.bodies.MAX_UNPACKED", 1_000_000)
+    kind = {"content-type": "application/vnd.apache.parquet"}
+    sink = io.BytesIO()
+    text = pa.table({"district": [f"{n:06d}" + "x" * 9_000 for n in range(300)]})
+    parquet.write_table(text, sink, compression="zstd", use_dictionary=False)
+    content = sink.getvalue()
+    size = parquet.ParquetFile(sink).metadata.row_group(0).total_byte_size
+    told, few = varint(size), bytearray(varint(1))
+    few = bytes([few[0] | 128, *[128] * (len(told) - 2), 0])  # as long
+    place = len(content) - 8 - int.from_bytes(content[-8:-4], "little")  # of the footer
+    lying = content[:place] + content[place:].replace(told, few)
+    about = parquet.ParquetFile(io.BytesIO(lying)).metadata
+    assert about.row_group(0).total_byte_size < 1_000 < size
+    assert client.post(f"{M}/predict", content=lying, headers=kind).status_code == 413
+    sink = io.BytesIO()
+    encoding = {"use_dictionary": False, "column_encoding": {"district": "DELTA_BYTE_ARRAY"}}
+    parquet.write_table(pa.table({"district": ["x" * 9_000] * 300}), sink, **encoding)
+    answer = client.post(f"{M}/predict", content=sink.getvalue(), headers=kind)
+    assert answer.status_code == 400
+    assert "another encoding" in answer.json()["error"]
+
+
+def varint(number):
+    """Return a number as Thrift writes it."""
+    number, found = number << 1, b""
+    while number > 127:
+        number, found = number >> 7, found + bytes([number & 127 | 128])
+    return found + bytes([number])
+
+
+def test_changed_bytes_of_parquet_never_end_the_service():
+    sink = io.BytesIO()
+    parquet.write_table(rents(50), sink)
+    draws, n_read = random.Random(0), 0
+    for _ in range(300):
+        content = bytearray(sink.getvalue())
+        content[draws.randrange(len(content))] = draws.randrange(256)
+        with suppress(BodyError):
+            n_read += bool(read_body(bytes(content), "application/vnd.apache.parquet", {}))
+    assert n_read > 0
 
 
 @pytest.mark.parametrize("asked", ["json", "arrow", "explain", "v2"])

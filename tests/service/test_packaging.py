@@ -45,6 +45,12 @@ def test_the_service_may_write_where_its_models_are_and_waits_for_requests_under
     assert min(60, int(re.search(r"--stop-timeout (\d+) adforest \\\n# +serve", CONTAINER)[1])) > DRAIN_SECONDS
 
 
+def test_the_service_is_started_again_however_often_it_ends():
+    assert "\nStartLimitIntervalSec=0\n" in UNIT
+    assert "StartLimitBurst" not in UNIT
+    assert "\nRestart=on-failure\n" in UNIT
+
+
 def test_the_container_has_all_that_options_of_the_service_need():
     extras = set(re.search(r'"/source\[(.*)\]"', CONTAINER)[1].split(","))
     assert {"service", "client", "postgresql"} <= extras  # --follow and --database

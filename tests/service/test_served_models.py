@@ -15,7 +15,7 @@ from adforest.service.log import LogError
 from adforest.service.requests import AddTask, SetLabels
 from adforest.service.served_model import BusyError, ServedModel, UnexpectedError
 from adforest.service.store import Store
-from served import make, rents, service, teach, until
+from served import as_records, make, rents, service, teach, until
 
 
 def test_a_model_whose_adoption_was_cut_short_is_adopted_at_the_next_start(tmp_path):
@@ -26,6 +26,26 @@ def test_a_model_whose_adoption_was_cut_short_is_adopted_at_the_next_start(tmp_p
     with service(tmp_path) as client:
         assert client.get("/v1/models/mine").status_code == 200
     assert (tmp_path / "mine.adf").exists()
+
+
+def test_files_that_cannot_be_served_are_told_and_others_are_served(tmp_path, capsys):
+    with service(tmp_path) as client:
+        make(client)
+    content = (tmp_path / "rents.adf").read_bytes()
+    files = {'my "model': content, "RENTS": content, "cut": content[:-9], "a\nb": content, "good": content}
+    for name, one in files.items():
+        (tmp_path / f"{name}.adf").write_bytes(one)
+    with service(tmp_path) as client:
+        assert client.get("/v1/models").json() == {"models": ["good", "rents"]}
+        problems = client.get("/readyz").json()["problems"]
+        assert sorted(problems) == sorted(['my "model.adf', "RENTS.adf", "cut", "a\nb.adf"])
+        assert "capitals" in problems["RENTS.adf"]
+        assert client.get("/metrics").status_code == 200
+        assert client.post("/v1/models/good/predict", json={"records": as_records(rents(1))}).status_code == 200
+    said = capsys.readouterr().err
+    assert "'cut' is not served" in said
+    assert "'RENTS.adf' is not served" in said
+    assert not (tmp_path / "cut.adf.service").exists()
 
 
 def test_a_request_that_was_cancelled_does_not_end_the_writer(tmp_path):

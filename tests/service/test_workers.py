@@ -1,5 +1,6 @@
 """`adforest serve --workers 2`: two processes predict, one keeps and learns; any of them may be killed."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -7,9 +8,14 @@ import sys
 import threading
 import time
 
+import httpx
 import pytest
+from starlette.exceptions import HTTPException
 
+from adforest.service.link import Link
+from adforest.service.requests import KeepRecords
 from adforest.service.tokens import Tokens
+from adforest.service.workers import SharedModel
 from served import Process, as_csv, as_records, client_of, make, rents, state_of, teach, until
 
 M = "/v1/models/rents"
@@ -100,6 +106,64 @@ def test_workers_end_with_their_parent_and_the_next_one_starts(tmp_path):
     again = Process(tmp_path, "--workers", "2")
     until(lambda: predict(again).status_code == 200)
     again.stop()
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_parent_that_has_ended_is_told_as_one_to_be_asked_again(tmp_path, is_there):
+    scope = {"type": "http", "method": "GET", "path": "/v1/models", "headers": []}
+    sent = []
+
+    async def take(reader, writer):  # killed before it answers
+        await reader.read(4)
+        writer.close()
+
+    async def send(message):
+        sent.append(message)
+
+    async def receive():
+        await asyncio.sleep(60)
+
+    async def ask():
+        server = await asyncio.start_unix_server(take, tmp_path / "socket") if is_there else None
+        link = Link(str(tmp_path / "socket"))
+        await link(scope, receive, send)
+        with pytest.raises(HTTPException) as found:
+            await asyncio.wrap_future(SharedModel("rents", link).submit(KeepRecords(["a"], rents(1))))
+        if server is not None:
+            server.close()
+        return found.value
+
+    error = asyncio.run(ask())
+    assert (error.status_code, error.headers) == (503, {"retry-after": "1"})
+    assert [sent[0]["status"], dict(sent[0]["headers"])[b"retry-after"]] == [503, b"1"]
+    assert b"ended" in sent[1]["body"]
+
+
+def test_a_parent_that_is_killed_under_load_brings_no_500(process):
+    with client_of(process.address) as client:
+        make(client)
+        until(lambda: len(workers_of(process)) == 2)
+    statuses = []
+
+    def ask(first):
+        with client_of(process.address) as client:
+            for number in range(1_000):
+                ids = [f"{first}-{number}-{place}" for place in range(2)]
+                try:
+                    body = {"records": as_records(rents(2, 3)), "record_ids": ids}
+                    statuses.append(client.post(f"{M}/predict", json=body).status_code)
+                    statuses.append(client.get(M).status_code)
+                except httpx.HTTPError:
+                    return
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(6)]
+    for one in threads:
+        one.start()
+    until(lambda: len(statuses) > 50)
+    process.kill()
+    for one in threads:
+        one.join()
+    assert set(statuses) <= {200, 503}
 
 
 def test_sigterm_lets_requests_under_way_be_answered(process):

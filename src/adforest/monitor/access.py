@@ -99,7 +99,7 @@ class Guard:
             return
         request, rules = HTTPConnection(scope), self.rules
         asks_for_names = rules.token is None or rules.allowed_hosts
-        if asks_for_names and _name_of(_single(request, "host")) not in LOCAL_NAMES | set(rules.allowed_hosts):
+        if asks_for_names and name_of(_single(request, "host")) not in LOCAL_NAMES | set(rules.allowed_hosts):
             names = ", ".join(["localhost", *rules.allowed_hosts])
             refusal = f"This monitor answers for {names} only. Open it by the address it printed."
             await _respond(scope, receive, send, 421, refusal)
@@ -149,7 +149,7 @@ def _single(request: HTTPConnection, name: str) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def _name_of(host: str) -> str:
+def name_of(host: str) -> str:
     """Return the name in a Host header, without the port."""
     try:
         return urlsplit(f"//{host}").hostname or ""

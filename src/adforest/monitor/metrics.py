@@ -147,10 +147,10 @@ def metrics_text(models: Mapping[str, tuple[Figures, Status]]) -> str:
         for model, row in rows.items():
             value = row.get(family.name)
             if value is not None:
-                lines.append(f'{name}{{model="{_escaped(model)}"}} {float(value)!r}')
+                lines.append(f'{name}{{model="{escaped(model)}"}} {float(value)!r}')
     return "\n".join(lines) + "\n"
 
 
-def _escaped(label: str) -> str:
+def escaped(label: str) -> str:
     """Return the value of a label, escaped for quotes."""
     return label.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""The monitor as a web application: pages and events; nothing in it changes a model."""
+"""The monitor as a web application: pages and events; nothing in it changes a model but the service's promotion."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse,
 from starlette.exceptions import HTTPException as HTTPError
 from starlette.requests import ClientDisconnect
 
+from adforest.monitor.access import name_of
 from adforest.monitor.metrics import CONTENT_TYPE, figures_of, metrics_text, read_status
 from adforest.monitor.model_files import LoadedModel, ModelFiles
 from adforest.monitor.pages.frame import asset, root_from
 from adforest.monitor.pages.index import ModelSummary, address_of, error_page, index_page
 from adforest.monitor.pages.page import SPANS, Asked, model_page, report_page
+from adforest.monitor.pages.service import Service, ServiceStatus, service_part
 from adforest.monitor.pages.trees import TreeChoice
 from adforest.monitor.summaries import Summaries
 from adforest.storage import ModelFileError
@@ -33,7 +35,7 @@ LOOKING = ["GET", "HEAD"]
 ASSETS = {"page.css": "text/css", "page.js": "text/javascript"}
 
 
-def make_pages(files: ModelFiles, is_ending: Callable[[], bool]) -> FastAPI:
+def make_pages(files: ModelFiles, is_ending: Callable[[], bool], service: Service | None = None) -> FastAPI:
     """Return the pages as a web application, which checks no access: see `adforest.monitor.access.Guard`.
 
     Parameters
@@ -41,8 +43,10 @@ def make_pages(files: ModelFiles, is_ending: Callable[[], bool]) -> FastAPI:
     files : ModelFiles
     is_ending : callable
         Whether the server is about to end, so that streams of events end too.
+    service : Service, optional
+        That has the models.
     """
-    monitor = _Monitor(files, is_ending)
+    monitor = _Monitor(files, is_ending, service)
     app = FastAPI(title="adforest monitor", docs_url=None, redoc_url=None, openapi_url=None)
     app.add_api_route("/", monitor.start, methods=LOOKING, response_class=HTMLResponse)
     app.add_api_route("/metrics", monitor.metrics, methods=LOOKING, response_class=PlainTextResponse)
@@ -51,6 +55,9 @@ def make_pages(files: ModelFiles, is_ending: Callable[[], bool]) -> FastAPI:
     app.add_api_route("/models/{name}", monitor.model, methods=[*LOOKING, "POST"], response_class=HTMLResponse)
     app.add_api_route("/models/{name}/events", monitor.events, response_class=StreamingResponse)
     app.add_api_route("/models/{name}/report.html", monitor.report, methods=LOOKING, response_class=HTMLResponse)
+    if service is not None:
+        app.add_api_route("/models/{name}/service", monitor.service, methods=LOOKING, response_class=HTMLResponse)
+        app.add_api_route("/models/{name}/promote", monitor.promote, methods=["POST"], response_class=Response)
     app.add_exception_handler(HTTPError, _say_what_is_wrong)
     return app
 
@@ -69,8 +76,8 @@ def model_metrics(files: ModelFiles, summaries: Summaries) -> str:
 class _Monitor:
     """Handlers of the routes."""
 
-    def __init__(self, files: ModelFiles, is_ending: Callable[[], bool]) -> None:
-        self._files, self._is_ending = files, is_ending
+    def __init__(self, files: ModelFiles, is_ending: Callable[[], bool], service: Service | None) -> None:
+        self._files, self._is_ending, self._service = files, is_ending, service
         self._summaries = Summaries(files)
 
     async def start(self) -> Response:
@@ -83,7 +90,25 @@ class _Monitor:
         """Show a model, with the prediction for the input if there is one."""
         typed = await _typed(request) if request.method == "POST" else None
         asked = _asked(request.query_params, typed)
-        return HTMLResponse(await run_in_threadpool(self._page, name, asked))
+        status = None if self._service is None else await self._service.status(name)
+        return HTMLResponse(await run_in_threadpool(self._page, name, asked, status))
+
+    async def service(self, name: str) -> Response:
+        """Return the section about a served model alone."""
+        status = None if self._service is None else await self._service.status(name)
+        if status is None:
+            raise HTTPException(404, f"there is no served model {name!r} here")
+        return HTMLResponse(service_part(status))
+
+    async def promote(self, name: str, request: Request) -> Response:
+        """Replace a model by its challenger, and show it again."""
+        if not _is_of_own_page(request):
+            raise HTTPException(403, "requests of pages from elsewhere are not answered")
+        assert self._service is not None
+        status, reason = await self._service.promote(name, request.scope)
+        if status >= 400:
+            raise HTTPException(status, reason)
+        return RedirectResponse(address_of("../../", name), status_code=303)
 
     async def report(self, name: str) -> Response:
         """Return the report of a model, to be kept."""
@@ -137,9 +162,9 @@ class _Monitor:
         except ModelFileError as error:
             raise HTTPException(503, str(error)) from None
 
-    def _page(self, name: str, asked: Asked) -> str:
+    def _page(self, name: str, asked: Asked, status: ServiceStatus | None) -> str:
         loaded, challenger = self._load(name), self._files.challenger(name)
-        return model_page(loaded, asked, has_index=self._files.is_folder, challenger=challenger)
+        return model_page(loaded, asked, has_index=self._files.is_folder, challenger=challenger, status=status)
 
     def _index(self) -> str:
         """Return the page of a folder; models that are not read yet are added later."""
@@ -157,6 +182,14 @@ async def _say_what_is_wrong(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPError)
     page = error_page(str(error.detail), root_from(request.scope["path"]))
     return HTMLResponse(page, status_code=error.status_code, headers=error.headers)
+
+
+def _is_of_own_page(request: Request) -> bool:
+    """Return whether no page from elsewhere sent a request; forms of our pages, without a referrer, have no origin."""
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    if site is not None:  # which no page can set
+        return site == "same-origin"
+    return origin is None or name_of(origin.partition("://")[2]) == name_of(request.headers.get("host", ""))
 
 
 async def _typed(request: Request) -> dict[str, str]:

@@ -20,12 +20,13 @@ from adforest.service.bodies import (
     check_finite,
     check_id,
     media_type,
+    only,
     parse_json,
     read_body,
     record_ids,
 )
 from adforest.service.predictions import Counts, as_arrow, as_json, check_answer, explained, nothing_known, predict
-from adforest.service.receiving import MAX_BODY, RELEASE, computed, read_content
+from adforest.service.receiving import HOLD, MAX_BODY, RELEASE, computed, read_content
 from adforest.service.requests import AddTask, ChangeRecord, KeepRecords, RequestError, SetLabels, shown_record
 from adforest.service.served_model import MAX_TASKS, BusyError, ServedModel, kinds_of
 from adforest.service.served_models import ServedModels
@@ -52,10 +53,11 @@ class Api:
         self.add_predictions_to(app)
         for method, path, action in (
             ("POST", "/v1/models/{model}/labels", self.set_labels),
-            ("PUT", "/v1/models/{model}/records/{record_id}/label", self.set_label),
-            ("GET", "/v1/models/{model}/records/{record_id}", self.record),
-            ("DELETE", "/v1/models/{model}/records/{record_id}", self.withdraw),
-            ("POST", "/v1/models/{model}/records/{record_id}/activate", self.activate),
+            # An id may have slashes; what follows it is distinguished by the method.
+            ("PUT", "/v1/models/{model}/records/{record_id:path}/label", self.set_label),
+            ("POST", "/v1/models/{model}/records/{record_id:path}/activate", self.activate),
+            ("GET", "/v1/models/{model}/records/{record_id:path}", self.record),
+            ("DELETE", "/v1/models/{model}/records/{record_id:path}", self.withdraw),
             ("POST", "/v1/models/{model}/batches", self.add_batch),
             ("GET", "/v1/models/{model}/batches/{number}", self.batch),
         ):
@@ -64,14 +66,17 @@ class Api:
     async def predict(self, model: str, request: Request, explain: bool = False) -> Response:
         """Predict the classes of records; with record_ids the records are kept until they are labelled."""
         served = self._models.get(model)
+        is_arrow = media_type(request.headers.get("accept", "")) in ARROW
+        if explain and is_arrow:
+            raise BodyError(406, "explanations are JSON alone. Leave out explain=true, or do not accept Arrow.")
         content, kind = await read_content(request), request.headers.get("content-type", JSON)
         kinds = await asyncio.wrap_future(served.kinds()) if media_type(kind) == CSV else {}
-        asked = request.query_params
+        asked, hold = request.query_params, request.scope[HOLD]
+        text = [asked["record_id"]] if "record_id" in asked else []  # ids such as 007 are no numbers
         table, ids, activate = await computed(
-            len(content), lambda: _records_to_predict(read_body(content, kind, kinds), asked)
+            len(content), lambda: _records_to_predict(read_body(content, kind, kinds, text, hold=hold), asked)
         )
         answering = served.answering
-        is_arrow = media_type(request.headers.get("accept", "")) in ARROW
         if answering is None and ids is None:
             raise RequestError(
                 409, f"model {model!r} has learnt nothing yet. Send batches, or records with record_ids."
@@ -80,11 +85,11 @@ class Api:
             check_finite(table)  # as a model would
             found = None
         else:
-            check_answer(answering, len(table), explain=explain and not is_arrow, is_arrow=is_arrow)
+            check_answer(answering, len(table), explain=explain, is_arrow=is_arrow)
             found = await computed(16 * len(table), lambda: predict(answering, table))
         if ids is not None:
             await asyncio.wrap_future(served.submit(KeepRecords(ids, table, activate)))
-        self._counts.add(1, len(table))
+        self._counts.add(model, len(table))
         if answering is None or found is None:
             return JSONResponse(nothing_known(len(table)))
         if is_arrow:
@@ -96,20 +101,21 @@ class Api:
             ),
         )
 
-    async def set_label(self, model: str, record_id: str, request: Request) -> Response:
+    async def set_label(self, model: str, record_id: str, request: Request, revise: bool = False) -> Response:
         """Give a record its label: 201 if it is new, 200 if it was so, 409 if it was another and revise is not true."""
-        given = parse_json(await read_content(request))
+        given = only(parse_json(await read_content(request)), "label", "revise")
         pairs = [_pair({"record_id": record_id, "label": given.get("label")})]
-        answer = await self._label(model, pairs, _revise(given))
+        answer = await self._label(model, pairs, revise or _revise(given))
         return JSONResponse(
             {"state": answer["states"][0], "outcome": answer["outcomes"][0]},
             status_code=201 if answer["outcomes"][0] == "created" else 200,
         )
 
-    async def set_labels(self, model: str, request: Request) -> Response:
+    async def set_labels(self, model: str, request: Request, revise: bool = False) -> Response:
         """Give many records their labels, all or none."""
         content = await read_content(request)
-        answer = await self._label(model, *await computed(len(content), lambda: _labels(content)))
+        pairs, is_revised = await computed(len(content), lambda: _labels(content))
+        answer = await self._label(model, pairs, revise or is_revised)
         counts = {name: answer["outcomes"].count(name) for name in ("created", "same", "revised")}
         return JSONResponse(counts)
 
@@ -151,11 +157,10 @@ class Api:
         """Return the batch that a request brings."""
         content, kind = await read_content(request), request.headers.get("content-type", JSON)
         notes = await self._ask(served, lambda: _kinds_and_labels(served))
-        target = served.store.settings.target
+        target, hold = served.store.settings.target, request.scope[HOLD]
         text = [target] if notes[1] == "str" else []
-        table, others = await computed(len(content), lambda: read_body(content, kind, notes[0], text, target))
-        if others:
-            raise BodyError(422, f"{next(iter(others))[:80]!r} is not known; expected records or columns.")
+        table, others = await computed(len(content), lambda: read_body(content, kind, notes[0], text, target, hold))
+        only(others, besides=("records", "columns"))
         key = request.headers.get("idempotency-key")
         if key is not None:
             check_id(key)
@@ -197,9 +202,7 @@ class Api:
 def _records_to_predict(body: Body, asked: Mapping[str, str]) -> tuple[Any, list[str] | None, bool]:
     """Return the records of a body, their ids if they are to be kept, and whether they may be learnt then."""
     table, others = body
-    unknown = [name for name in others if name not in ("record_ids", "activate")]
-    if unknown:
-        raise BodyError(422, f"{unknown[0][:80]!r} is not known; expected records or columns, record_ids, activate.")
+    only(others, "record_ids", "activate", besides=("records", "columns"))
     given = others.get("record_ids")
     if (column := asked.get("record_id")) is not None:
         if column not in table.column_names:
@@ -227,7 +230,7 @@ def _pair(given: Any) -> tuple[str, str]:
 
 def _labels(content: bytes) -> tuple[list[tuple[str, str]], bool]:
     """Return the record ids and labels of a body, and whether labels may be replaced."""
-    given = parse_json(content)
+    given = only(parse_json(content), "labels", "revise")
     listed = given.get("labels")
     if type(listed) is dict:
         listed = [{"record_id": one, "label": label} for one, label in listed.items()]

@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 
-from adforest.monitor.metrics import CONTENT_TYPE, Family
+from adforest.monitor.metrics import CONTENT_TYPE, Family, escaped
 from adforest.service.bodies import BodyError
 from adforest.service.log import LogError
 from adforest.service.model_api import ModelApi
@@ -62,7 +62,7 @@ def make_service(
         api.add_predictions_to(app)
     else:
         api.add_to(app)
-    OpenInference(models, counts).add_to(app)
+    OpenInference(models, counts, is_ending).add_to(app)
     for kind in (RequestError, BodyError, BusyError, *NOT_NOW, *WRONG):
         app.add_exception_handler(kind, _tell)
     app.add_middleware(BoundedBodies)
@@ -85,7 +85,7 @@ class _Health:
 
     async def ready(self) -> Response:
         """Return whether the service can process requests, and the reasons if it cannot."""
-        problems = {one.name: one.problem for one in self._models.served() if one.problem}
+        problems = self._models.problems | {one.name: one.problem for one in self._models.served() if one.problem}
         if self._is_ending():
             return JSONResponse({"status": "ending"}, status_code=503)
         return JSONResponse({"status": "ready", "problems": problems})
@@ -101,7 +101,7 @@ class _Health:
         lines += _lines("labels_total", "counter", "Labels taken.", [("", done.labels)])
         served = self._models.served()
         for family in OF_SERVED:
-            rows = [(f'{{model="{one.name}"}}', family.value(one) or 0.0) for one in served]
+            rows = [(f'{{model="{escaped(one.name)}"}}', family.value(one) or 0.0) for one in served]
             lines += _lines(family.name, family.kind, family.help, rows)
         return "\n".join(lines) + "\n" + self._model_metrics()
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import io
 import json
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from adforest.service.parquet_pages import unpacked_size
 from adforest.service.requests import MAX_COLUMNS
 from adforest.service.tables import TEXT, kind_of, normalised
 
@@ -23,9 +24,12 @@ PARQUET = ("application/vnd.apache.parquet", "application/x-parquet")
 ARROW = ("application/vnd.apache.arrow.stream", "application/vnd.apache.arrow.file")
 TYPES = (JSON, CSV, *PARQUET, *ARROW)
 MAX_RECORDS, MAX_CELLS, MAX_NAME, MAX_ID = 1_000_000, 50_000_000, 200, 200
+MAX_NESTED = 2 * MAX_RECORDS  # objects and lists of JSON, each of which takes 60 bytes and more
+VALUE_BYTES = 8  # of a number in memory
 MAX_TEXT = 10_000  # bytes of a text value: each may become a category of the model
 MAX_UNPACKED = 1 << 29  # bytes of a Parquet file
 DICTIONARY_HEADER, BATCH_HEADER, NO_VALUE = 2, 3, 0  # of Arrow's messages
+Hold = Callable[[int], object]
 
 
 class BodyError(Exception):
@@ -55,6 +59,7 @@ def read_body(
     kinds: Mapping[str, str],
     text: Sequence[str] = (),
     target: str | None = None,
+    hold: Hold = bool,
 ) -> Body:
     """Return the table of a body.
 
@@ -68,12 +73,15 @@ def read_body(
         Columns of CSV that are text besides.
     target : str, optional
         The column of classes in a batch, whose booleans stay such.
+    hold : callable
+        Called with the bytes that the table will take, where they may be many more than those of the body; it raises
+        if there is no memory for them.
     """
     kind = media_type(content_type)
     if kind == JSON:
         found = parse_json(content)
         return Body(
-            table_of(found, target),
+            table_of(found, target, hold),
             {name: value for name, value in found.items() if name not in ("records", "columns")},
         )
     if kind not in TYPES:
@@ -85,7 +93,7 @@ def read_body(
         if kind == CSV:
             table = _read_csv(content, {*text, *(name for name, held in kinds.items() if held == TEXT)})
         else:
-            table = _read_parquet(content) if kind in PARQUET else _read_arrow(content)
+            table = _read_parquet(content, hold) if kind in PARQUET else _read_arrow(content)
     except BodyError:
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError, struct.error) as error:
@@ -110,6 +118,8 @@ def parse_json(content: bytes) -> dict[str, Any]:
     def refuse(constant: str) -> Any:
         raise ValueError(f"{constant} is no JSON; write null")
 
+    if content.count(b"{") + content.count(b"[") > MAX_NESTED:
+        raise BodyError(413, f"the body has more than {MAX_NESTED:,} objects and lists. Send it in parts.")
     try:
         found = json.loads(content, parse_constant=refuse)
     except (ValueError, RecursionError) as error:
@@ -119,7 +129,15 @@ def parse_json(content: bytes) -> dict[str, Any]:
     return found
 
 
-def table_of(found: Mapping[str, Any], target: str | None = None) -> pa.Table:
+def only(given: dict[str, Any], *names: str, besides: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the fields of a body, or raise if there is one that is not known: it may be a misspelt one."""
+    for name in given:
+        if name not in names:
+            raise BodyError(422, f"{name[:80]!r} is not known; expected {', '.join((*besides, *names))}.")
+    return given
+
+
+def table_of(found: Mapping[str, Any], target: str | None = None, hold: Hold = bool) -> pa.Table:
     """Return the records or columns of a JSON object as a table."""
     records, columns = found.get("records"), found.get("columns")
     if (records is None) == (columns is None):
@@ -130,10 +148,12 @@ def table_of(found: Mapping[str, Any], target: str | None = None) -> pa.Table:
         check_shape(len(records), len(records[0]) if records else 0)
         names = list(dict.fromkeys(name for one in records for name in one))
         check_shape(len(records), len(names))
-        columns = {name: [one.get(name) for one in records] for name in names}
-    elif type(columns) is not dict or not all(type(one) is list for one in columns.values()):
+        hold(len(records) * len(names) * VALUE_BYTES)
+        # One list at a time: records may be few bytes, and lack most of the columns.
+        return _checked(pa.table({name: _column(name, [one.get(name) for one in records]) for name in names}), target)
+    if type(columns) is not dict or not all(type(one) is list for one in columns.values()):
         raise BodyError(422, "'columns' is no object of lists, such as {\"area\": [70]}.")
-    elif len({len(one) for one in columns.values()}) > 1:
+    if len({len(one) for one in columns.values()}) > 1:
         raise BodyError(422, "'columns' differ in length; expected one value a record in each.")
     return _checked(pa.table({name: _column(name, values) for name, values in columns.items()}), target)
 
@@ -268,15 +288,16 @@ def _read_csv(content: bytes, text: set[str]) -> pa.Table:
     return csv.read_csv(io.BytesIO(content), convert_options=options)
 
 
-def _read_parquet(content: bytes) -> pa.Table:
-    """Return a Parquet file as a table, after checking the sizes in its metadata."""
+def _read_parquet(content: bytes, hold: Hold) -> pa.Table:
+    """Return a Parquet file as a table, after checking the sizes of its pages."""
     from pyarrow import parquet
 
     file = parquet.ParquetFile(io.BytesIO(content))
     about, schema = file.metadata, file.schema_arrow
     check_shape(about.num_rows, len(schema))
     _check_types(schema)
-    size = sum(about.row_group(place).total_byte_size for place in range(about.num_row_groups))
+    hold(about.num_rows * len(schema) * VALUE_BYTES)
+    size = unpacked_size(content)
     if size > MAX_UNPACKED:
         raise BodyError(413, f"the Parquet file unpacks to {size:,} bytes; expected {MAX_UNPACKED:,} at most.")
     text = [name for name, kind in zip(schema.names, schema.types, strict=True) if kind_of(kind) == TEXT]

@@ -113,14 +113,15 @@ class FollowedModels(NamedModels[FollowedModel]):
             begin = time.monotonic()
             try:
                 self._look()
-            except (self._errors, ValueError, KeyError, OSError) as error:
+            except (self._errors, ValueError, KeyError, TypeError, OSError) as error:
+                self.problems = {self.url: self._told(error)}
                 for one in self._models.values():
                     one.problem = self._told(error)
             self._is_ending.wait(max(0.0, INTERVAL - (time.monotonic() - begin)))
 
     def _look(self) -> None:
         """Fetch new versions, and remove models that the other service no longer has."""
-        names = [check_name(one) for one in self._json("/v1/models")["models"]]
+        names = self._named(self._json("/v1/models")["models"])
         for gone in set(self._models) - set(names):
             del self._models[gone]
             self._disk.remove(self.folder / f"{gone}.adf")
@@ -130,6 +131,17 @@ class FollowedModels(NamedModels[FollowedModel]):
                 self._fetch(model)
             except (self._errors, OSError) as error:  # others may come
                 model.problem = self._told(error)
+
+    def _named(self, found: list[Any]) -> list[str]:
+        """Return the names of models that can be followed; what is wrong with others is reported."""
+        names, problems = [], {}
+        for one in found:
+            try:
+                names.append(check_name(str(one)))
+            except ValueError as error:
+                problems[str(one)[:80]] = str(error)
+        self.problems = problems
+        return names
 
     def _fetch(self, model: FollowedModel) -> None:
         """Fetch a model if there is a new version."""

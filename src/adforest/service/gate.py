@@ -10,16 +10,16 @@ import json
 import logging
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from adforest.monitor.access import LOCAL_NAMES, App, Message, Receive, Send
+from adforest.monitor.access import LOCAL_NAMES, App, Message, Receive, Send, name_of
 from adforest.service.tokens import ADMIN, LABEL, LEARN, PREDICT, Token, Tokens, find
 
 OPEN = ("/healthz", "/readyz", "/v2/health/live", "/v2/health/ready")
 OURS = ("/v1/", "/v2/", "/metrics", "/healthz", "/readyz", "/openapi.json")
+PAGES = "the monitor's pages"  # who changes something there, in the audit log
 AUDIT, MAX_AUDIT = ".adforest-audit.log", 64 << 20  # bytes, after which the file before is dropped
 LOGGER = logging.getLogger(__name__)
 HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
@@ -42,6 +42,7 @@ class Gate:
     ----------
     pages_need_token : bool
         Whether the monitor checks a token of its own; if not, its pages are closed once there are tokens.
+    audit : AuditLog
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class Gate:
         self._service, self.monitor, self._needs_tokens = service, monitor, needs_tokens
         self.pages_need_token = True
         self.tokens = Tokens(folder)
-        self._audit = AuditLog(folder / AUDIT)
+        self.audit = AuditLog(folder / AUDIT)
         self._hosts = frozenset(one.lower() for one in allowed_hosts)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -93,17 +94,19 @@ class Gate:
             elif not token.allows(right, model):
                 refusal = 403, f"this token does not allow {right or 'to look'}{f' for {model!r}' if model else ''}."
         if refusal is not None:
+            if refusal[0] != 421:  # which scanners of the network get
+                self.audit.note(scope, "" if token is None else token.name, refusal[0])
             await answer(send, *refusal)
             return
         await self._service(scope, receive, self._noting(send, scope, token, right))
 
     def _refusal(self, headers: dict[bytes, str], needs_token: bool) -> tuple[int, str] | None:
         """Return why a request is refused by its Host or Origin header, None if it is not."""
-        host = _name_of(headers.get(b"host", ""))
+        host = name_of(headers.get(b"host", ""))
         if host not in LOCAL_NAMES | self._hosts and (self._hosts or not needs_token):
             return 421, "this service does not answer by that name. Name it with --allowed-host."
         origin = headers.get(b"origin")
-        if origin is not None and _name_of(origin.partition("://")[2]) != host:
+        if origin is not None and name_of(origin.partition("://")[2]) != host:
             return 403, "requests of pages from elsewhere are not answered."
         return None
 
@@ -114,40 +117,54 @@ class Gate:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message["headers"], *HEADERS]
                 if right not in ("", PREDICT):
-                    self._audit.note(scope, "" if token is None else token.name, message["status"])
+                    self.audit.note(scope, "" if token is None else token.name, message["status"])
             await send(message)
 
         return send_noting
 
 
 class AuditLog:
-    """Audit log: a line of JSON for each request that may change something, without its body."""
+    """Audit log: a line of JSON for each request that may change something or is refused, without its body.
+
+    Tokens that are made or withdrawn are noted, too.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file: Any = None
 
     def note(self, scope: Message, who: str, status: int) -> None:
-        """Write a line; labels of single records are counted by the log of the model, and not noted here."""
-        parts = scope["path"].split("/")
-        if parts[4:5] == ["labels"] or (parts[4:5] == ["records"] and parts[-1] == "label" and len(parts) > 6):
+        """Write a line; labels are too many, and in the log of the model."""
+        call = scope["path"].split("/")[4:5]
+        is_label = call == ["labels"] or (call == ["records"] and scope["method"] == "PUT")
+        if is_label and status not in (401, 403):
             return
+        client = (scope.get("client") or ("", 0))[0]
+        told = {"who": who, "from": client, "method": scope["method"], "path": scope["path"][:500]}
         try:
-            self._write(scope, who, status)
+            self.write(told | {"status": status})
         except OSError as error:  # the change is made already: the client must get its response
             LOGGER.error("'%s' cannot be written (%s): %s %s", self._path, error, scope["method"], scope["path"][:500])
 
-    def _write(self, scope: Message, who: str, status: int) -> None:
-        """Write a line, in another file once this one is large."""
+    def write(self, told: Mapping[str, Any]) -> None:
+        """Write a line with the time, in another file once this one is large."""
+        if self._file is not None and not self._is_current():  # another process has begun a new one
+            os.close(self._file)
+            self._file = None
         if self._file is None:
             self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        client = (scope.get("client") or ("", 0))[0]
-        told = {"time": time.time(), "who": who, "from": client, "method": scope["method"], "path": scope["path"][:500]}
-        os.write(self._file, json.dumps(told | {"status": status}).encode() + b"\n")
+        os.write(self._file, json.dumps({"time": time.time(), **told}).encode() + b"\n")
         if os.fstat(self._file).st_size > MAX_AUDIT:
             os.close(self._file)
             self._file = None
             os.replace(self._path, self._path.with_name(f"{self._path.name}.1"))
+
+    def _is_current(self) -> bool:
+        """Return whether the open file is still the one of that name."""
+        try:
+            return os.path.samestat(os.fstat(self._file), os.stat(self._path))
+        except FileNotFoundError:
+            return False
 
 
 def right_for(method: str, path: str) -> tuple[str, str | None]:
@@ -170,19 +187,12 @@ def right_for(method: str, path: str) -> tuple[str, str | None]:
     return (LEARN if call else ADMIN), model
 
 
-async def answer(send: Send, status: int, words: str) -> None:
-    """Send a response without calling the service."""
+async def answer(send: Send, status: int, words: str, more: Sequence[tuple[bytes, bytes]] = ()) -> None:
+    """Send a response, with some more headers, without calling the service."""
     body = json.dumps({"error": words}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *HEADERS]
+    length = (b"content-length", str(len(body)).encode())
+    headers = [(b"content-type", b"application/json"), length, *HEADERS, *more]
     if status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
-
-
-def _name_of(host: str) -> str:
-    """Return the name in a Host header, without the port."""
-    try:
-        return (urlsplit(f"//{host}").hostname or "").lower()
-    except ValueError:
-        return ""

@@ -12,7 +12,7 @@ from adforest.service.events import TaskAdded
 from adforest.service.log import LogError, read_entries
 from adforest.service.store import LOG
 from adforest.service.system import Disk
-from adforest.service.task_table import BATCH, DONE, PARAMETERS, PROMOTE, REFUSED, ROLLBACK
+from adforest.service.task_table import BATCH, CHALLENGE, DONE, DROP_CHALLENGER, PARAMETERS, PROMOTE, REFUSED, ROLLBACK
 from adforest.service.trainer import Place, Trainer
 
 VERSION = re.compile(r"batch-(\d+)-(\d+)\.adf")
@@ -186,10 +186,10 @@ class Learner:
 
     def _promote(self, order: Order) -> Outcome:
         """Replace the model by the challenger."""
-        if order.challenger is None or not self._disk.exists(self._challenger_path):
-            raise ValueError("there is no challenger that learnt anything")
-        model, place = self._read_challenger(order.challenger)
-        if place.version < order.challenger["since"]:
+        model, place = None, NOWHERE
+        if order.challenger is not None and self._disk.exists(self._challenger_path):
+            model, place = self._read_challenger(order.challenger)
+        if order.challenger is None or place.version < order.challenger["since"]:
             raise ValueError("the challenger has learnt nothing yet. Promote it after the next batch.")
         self._model = model
         self._save(order)
@@ -198,7 +198,10 @@ class Learner:
         return Outcome(DONE, self._trainer.n_batches(self._model), {})
 
     def _pass(self, order: Order) -> Outcome:
-        """Save the model as one that knows of the task."""
+        """Save the model as one that knows of the task; a challenger before it is no more."""
+        if order.kind in (CHALLENGE, DROP_CHALLENGER):
+            self._challenger = None
+            self._disk.remove(self._challenger_path)
         if self._model is None:
             return Outcome(DONE, None, {})
         self._save(order)

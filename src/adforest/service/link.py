@@ -17,11 +17,14 @@ from contextlib import suppress
 from typing import Any
 
 from adforest.monitor.access import App, Message, Receive, Send
+from adforest.service.gate import answer
 
 Answer = Callable[[dict[str, Any], bytes], Awaitable[dict[str, Any]]]
 FRAME = struct.Struct("<II")
 TEXTS = ("type", "http_version", "method", "scheme", "path", "root_path", "client", "server")
 START, BODY = "http.response.start", "http.response.body"
+ENDED = "the process that keeps records has ended; another one is started. Send the request again."
+SOON = ((b"retry-after", b"1"),)
 
 
 class Link:
@@ -48,21 +51,28 @@ class Link:
             if frame is None:  # also where it was cancelled: the answer to come is nobody's
                 writer.close()
         if frame is None:
-            raise ConnectionError("the process that keeps records has ended")
+            raise ConnectionError(ENDED)
         self._idle.append((reader, writer))
         return frame[0]
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Pass a request on, and its response back."""
+        """Pass a request on, and its response back; it is 503 if the parent ends before it has begun."""
         told = {name: scope.get(name) for name in TEXTS}
         told |= {name: scope.get(name, b"").decode("latin-1") for name in ("raw_path", "query_string")}
         told["headers"] = [[name.decode("latin-1"), value.decode("latin-1")] for name, value in scope["headers"]]
-        reader, writer = await asyncio.open_unix_connection(self._path)
+        try:
+            reader, writer = await asyncio.open_unix_connection(self._path)
+        except OSError:
+            await answer(send, 503, ENDED, SOON)
+            return
         passing = asyncio.ensure_future(_pass_body(told, receive, writer))
+        is_begun = False
         try:
             while (frame := await _read(reader)) is not None:
-                message, body = frame
+                is_begun, (message, body) = True, frame
                 await send(message | ({"body": body} if message["type"] == BODY else {"headers": _encoded(message)}))
+            if not is_begun:
+                await answer(send, 503, ENDED, SOON)
         finally:
             passing.cancel()
             writer.close()

@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse
 
 from adforest.service import examples
 from adforest.service.api import Api
-from adforest.service.bodies import BodyError, parse_json
+from adforest.service.bodies import BodyError, only, parse_json
 from adforest.service.learner import kept_versions
 from adforest.service.orders import challenger_before, parameters_before
 from adforest.service.predictions import Counts
@@ -20,9 +20,9 @@ from adforest.service.receiving import read_content
 from adforest.service.requests import AddTask, ChangeSettings, RequestError
 from adforest.service.served_model import ServedModel
 from adforest.service.served_models import ServedModels
-from adforest.service.settings import checked_parameters
+from adforest.service.settings import checked_parameters, fixed_parameters
 from adforest.service.system import RealDisk
-from adforest.service.task_table import CHALLENGE, DROP_CHALLENGER, PARAMETERS, PROMOTE, ROLLBACK
+from adforest.service.task_table import BATCH, CHALLENGE, DROP_CHALLENGER, PARAMETERS, PROMOTE, ROLLBACK
 from adforest.service.trainer import plain
 
 LATEST = 2**62  # later than any task
@@ -74,9 +74,9 @@ class ModelApi(Api):
         settings = served.store.settings
         if given.get("target", settings.target) != settings.target:
             raise RequestError(409, f"the target of model {model!r} is {settings.target!r}. Make another model.")
+        parameters = await self._changed_parameters(served, given.get("parameters", {}))
         changes = {name: value for name, value in given.items() if name not in ("target", "parameters")}
         await asyncio.wrap_future(served.submit(ChangeSettings(changes)))
-        parameters = await self._changed_parameters(served, given.get("parameters", {}))
         if parameters:
             await self._add_task(served, AddTask(PARAMETERS, {"parameters": parameters}), wait=False)
         return JSONResponse(await self._ask(served, lambda: _shown(served)))
@@ -105,7 +105,7 @@ class ModelApi(Api):
     async def roll_back(self, model: str, request: Request, wait: bool = True) -> Response:
         """Go back to a version that is kept; batches learnt since are passed over."""
         served = self._models.get(model)
-        version = parse_json(await read_content(request)).get("model_version")
+        version = only(parse_json(await read_content(request)), "model_version").get("model_version")
         if type(version) is not int:
             raise BodyError(422, f"'model_version' is {str(version)[:80]!r}; expected the number of a version.")
         if all(one[1] != version for one in kept_versions(RealDisk(), served.path)):
@@ -145,7 +145,7 @@ class ModelApi(Api):
     async def put_challenger(self, model: str, request: Request, wait: bool = True) -> Response:
         """Start a second model with other parameters, which learns all batches from the next one on."""
         served = self._models.get(model)
-        given = parse_json(await read_content(request)).get("parameters", {})
+        given = only(parse_json(await read_content(request)), "parameters").get("parameters", {})
         try:
             parameters = checked_parameters(given)
         except ValueError as error:
@@ -166,13 +166,22 @@ class ModelApi(Api):
         return await self._add_task(served, AddTask(PROMOTE, {"parameters": found["parameters"]}), wait)
 
     async def _changed_parameters(self, served: ServedModel, given: Any) -> dict[str, Any]:
-        """Return parameters that differ from those of the model."""
+        """Return parameters that differ from those of the model, or raise if it has learnt with one of them."""
         try:
             wanted = checked_parameters(given)
         except ValueError as error:
             raise RequestError(422, str(error)) from None
-        now = await self._ask(served, lambda: parameters_before(served.store, LATEST))
-        return {name: value for name, value in wanted.items() if name not in now or now[name] != value}
+        now, is_new = await self._ask(served, lambda: (parameters_before(served.store, LATEST), _is_new(served)))
+        changed = {name: value for name, value in wanted.items() if name not in now or now[name] != value}
+        for name, default in fixed_parameters().items():
+            before = now.get(name, default)
+            if not is_new and changed.get(name, before) != before:
+                raise RequestError(
+                    409,
+                    f"{name} of model {served.name!r} is {before!r} and cannot be changed once it has learnt. "
+                    "Make another model, or a challenger.",
+                )
+        return changed
 
     def _reports(self, model: str, last: int = 0) -> list[dict[str, Any]]:
         """Return the last reports of a model, or all."""
@@ -196,14 +205,23 @@ def _shown(served: ServedModel) -> dict[str, Any]:
     }
 
 
+def _is_new(served: ServedModel) -> bool:
+    """Return whether a model has learnt nothing, and is not about to."""
+    return served.answering is None and not served.store.state.tasks.before(LATEST, BATCH)
+
+
 def _challenge(served: ServedModel, found: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters of a challenger, and how it does on the batches that both answered."""
     from adforest.monitor.challenge import challenge_of, challenger_path
+    from adforest.origins import origins_of
     from adforest.storage import load
 
     told: dict[str, Any] = {"parameters": found["parameters"], "since": found["since"], "batches": 0, "verdict": "open"}
     path = challenger_path(served.path)
-    judged = challenge_of(load(served.path), load(path)) if path.exists() and served.path.exists() else None
+    challenger = load(path) if path.exists() and served.path.exists() else None
+    if challenger is None or origins_of(challenger).epoch < found["since"]:  # that of an earlier one
+        return told
+    judged = challenge_of(load(served.path), challenger)
     if judged is not None:
         told |= {"batches": len(judged.batches), "verdict": judged.verdict}
         told |= {"accuracy": judged.champion, "challenger_accuracy": judged.challenger}

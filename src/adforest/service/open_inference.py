@@ -7,6 +7,7 @@ of records by columns. Predictions are answered as "predict", probabilities as "
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -30,15 +31,15 @@ OUTPUTS = ("predict", "predict_proba")
 class OpenInference:
     """The calls of the protocol."""
 
-    def __init__(self, models: ServedModels, counts: Counts) -> None:
-        self._models, self._counts = models, counts
+    def __init__(self, models: ServedModels, counts: Counts, is_ending: Callable[[], bool]) -> None:
+        self._models, self._counts, self._is_ending = models, counts, is_ending
 
     def add_to(self, app: FastAPI) -> None:
         """Add the calls to an application."""
         for method, path, action in (
             ("GET", "/v2", self.server),
             ("GET", "/v2/health/live", self.live),
-            ("GET", "/v2/health/ready", self.live),
+            ("GET", "/v2/health/ready", self.server_ready),
             ("GET", "/v2/models/{model}", self.metadata),
             ("GET", "/v2/models/{model}/ready", self.ready),
             ("GET", "/v2/models/{model}/versions/{version}", self.metadata),
@@ -56,7 +57,12 @@ class OpenInference:
 
     async def live(self) -> Response:
         """Return whether the service is alive."""
-        return JSONResponse({"live": True, "ready": True})
+        return JSONResponse({"live": True})
+
+    async def server_ready(self) -> Response:
+        """Return whether the service can process requests: 503 once it is about to end."""
+        is_ready = not self._is_ending()
+        return JSONResponse({"ready": is_ready}, status_code=200 if is_ready else 503)
 
     async def ready(self, model: str, version: str = "") -> Response:
         """Return whether a model can predict."""
@@ -91,7 +97,7 @@ class OpenInference:
         given, table, wanted = await computed(len(content), lambda: _read(content))
         check_answer(answering, len(table))
         found = await computed(16 * len(table), lambda: predict(answering, table))
-        self._counts.add(1, len(table))
+        self._counts.add(model, len(table))
         about = {"model_name": model, "model_version": str(answering.version)}
         if type(given.get("id")) is str:
             about["id"] = given["id"]

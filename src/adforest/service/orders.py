@@ -6,7 +6,7 @@ from typing import Any
 
 from adforest.service.learner import Order
 from adforest.service.store import Store
-from adforest.service.task_table import CHALLENGE, DROP_CHALLENGER, PARAMETERS, PROMOTE, Task
+from adforest.service.task_table import CHALLENGE, DROP_CHALLENGER, PARAMETERS, PROMOTE, ROLLBACK, Task
 
 
 def order_for(task: Task, store: Store) -> Order:
@@ -23,11 +23,14 @@ def order_for(task: Task, store: Store) -> Order:
 
 
 def parameters_before(store: Store, number: int) -> dict[str, Any]:
-    """Return the parameters of the model as they are when a task is done."""
-    found = dict(store.settings.parameters)
-    for task in store.state.tasks.before(number, PARAMETERS, PROMOTE):
-        found |= task.note.get("parameters", {})
-    return found
+    """Return the parameters of the model as they are when a task is done; a rollback brings back those of its time."""
+    versions = [(0, dict(store.settings.parameters))]
+    for task in store.state.tasks.before(number, PARAMETERS, PROMOTE, ROLLBACK):
+        found = versions[-1][1] | task.note.get("parameters", {})
+        if task.kind == ROLLBACK:
+            found = next(then for version, then in reversed(versions) if version <= task.note["version"])
+        versions.append((task.number, found))
+    return dict(versions[-1][1])
 
 
 def challenger_before(store: Store, number: int) -> dict[str, Any] | None:

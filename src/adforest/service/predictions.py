@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,15 +20,28 @@ MAX_JSON = 5_000_000  # values in an answer; each takes some 100 bytes of memory
 
 @dataclass
 class Counts:
-    """Counts since the start: requests for predictions, records in them, labels."""
+    """Counts since the start: requests for predictions, records in them, also by model, and labels."""
 
     predictions: int = 0
     records: int = 0
     labels: int = 0
+    of_models: dict[str, int] = field(default_factory=dict)
 
-    def add(self, predictions: int, records: int) -> None:
-        """Count requests for predictions, and their records."""
-        self.predictions, self.records = self.predictions + predictions, self.records + records
+    def add(self, model: str, n_records: int) -> None:
+        """Count a request for predictions."""
+        self.merge(1, {model: n_records})
+
+    def merge(self, predictions: int, of_models: Mapping[str, int]) -> None:
+        """Count requests for predictions, and their records by model."""
+        self.predictions, self.records = self.predictions + predictions, self.records + sum(of_models.values())
+        for model, n_records in of_models.items():
+            self.of_models[model] = self.of_models.get(model, 0) + n_records
+
+    def taken(self) -> tuple[int, dict[str, int]]:
+        """Return the counts of predictions, and count from 0 again."""
+        found = self.predictions, self.of_models
+        self.predictions, self.records, self.of_models = 0, 0, {}
+        return found
 
 
 class Predicted(NamedTuple):

@@ -17,6 +17,7 @@ from adforest.libraries import require
 from adforest.monitor import launch
 from adforest.monitor.access import AccessRules, Guard, is_loopback, new_token
 from adforest.monitor.launch import listen, running
+from adforest.storage.atomic import write_atomically
 
 if TYPE_CHECKING:
     from adforest.service.predictions import Counts
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 HOST, PORT = "127.0.0.1", 8322
 DRAIN_SECONDS = 30  # that requests under way have when the service ends
 MAX_CONNECTIONS = 4_096
+ADDRESS = ".adforest-address"  # of the monitor's pages, with their token
 
 
 @dataclass(frozen=True)
@@ -77,11 +79,20 @@ class FatalError(OSError):
 def run(options: ServiceOptions, say: Callable[[str], object] = print) -> None:
     """Serve the models of a folder until it is interrupted; raises `FatalError` where a log cannot be written."""
     with _made(options) as (server, listener, address, fatal):
-        say(f"Serving {os.fspath(options.folder)}: {address}  (Ctrl-C ends it)")
+        say(f"Serving {os.fspath(options.folder)}: {_shown(address, options.folder)}  (Ctrl-C ends it)")
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
         if fatal:
             raise FatalError(fatal[0])
+
+
+def _shown(address: str, folder: Path) -> str:
+    """Return the address to be printed: its token is put into a file unless a person looks at a terminal."""
+    plain, _, token = address.partition("?")
+    if not token or sys.stdout.isatty():
+        return address
+    write_atomically(folder / ADDRESS, [f"{address}\n".encode()], mode=0o600)
+    return f"{plain}  (its pages, with their token: see '{folder / ADDRESS}')"
 
 
 @contextmanager
@@ -131,10 +142,10 @@ def _open_models(options: ServiceOptions, on_fatal: Callable[[str], None]) -> An
 
 def _make_server(app: Any, options: ServiceOptions, models: Any, counts: Counts) -> Any:
     """Return the server: this process, or one that starts workers."""
-    import uvicorn
+    from adforest.service.connections import PromptServer
 
     if options.workers == 1:
-        return uvicorn.Server(make_config(app, options))
+        return PromptServer(make_config(app, options))
     from adforest.service.workers import ParentServer
 
     return ParentServer(make_config(app, options), options, models, counts)
@@ -148,10 +159,12 @@ def _make_app(
     from adforest.monitor.server import make_pages, model_metrics
     from adforest.monitor.summaries import Summaries
     from adforest.service.application import make_service
-    from adforest.service.gate import Gate
+    from adforest.service.gate import PAGES, Gate
+    from adforest.service.pages import ServicePages
 
     files = ModelFiles(options.folder)
-    pages = make_pages(files, is_ending)
+    shown = ServicePages(models, counts, lambda scope, status: gate.audit.note(scope, PAGES, status))
+    pages = make_pages(files, is_ending, shown)
     metrics = partial(model_metrics, files, Summaries(files))
     service = make_service(models, is_ending, metrics, counts=counts, is_replica=options.follow is not None)
     needs_tokens = strangers_may_ask(options)

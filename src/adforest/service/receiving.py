@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from threading import Lock
 from typing import TypeVar
 
 from fastapi import Request
@@ -19,7 +20,8 @@ from adforest.service.served_model import BusyError
 T = TypeVar("T")
 INLINE = 1_024  # bytes that are read, or numbers that are computed, at once
 MAX_BODY = 64 << 20  # bytes
-MAX_HELD = 512 << 20  # bytes of bodies of all requests under way
+MAX_HELD = 512 << 20  # bytes of bodies of all requests under way, and of the tables in them that are larger
+HOLD = "adforest.hold"  # in the scope of a request: counts bytes that it takes besides its body
 RELEASE = "adforest.release"  # in the scope of a request: counts its body no longer
 SECONDS = 60.0  # within which a body must have come
 
@@ -34,31 +36,37 @@ class BoundedBodies:
     Attributes
     ----------
     n_held : int
-        Bytes of bodies of the requests under way.
+        Bytes of bodies of the requests under way, and of their tables.
     """
 
     def __init__(self, app: App) -> None:
         self._app, self.n_held = app, 0
+        self._lock = Lock()  # tables are made by other threads
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one request."""
         n = 0
 
-        async def receive_counted() -> Message:
+        def hold(size: int) -> None:
             nonlocal n
-            message = await receive()
-            size = len(message.get("body", b""))
-            n, self.n_held = n + size, self.n_held + size
-            if self.n_held > MAX_HELD:
+            with self._lock:
+                n, self.n_held = n + size, self.n_held + size
+                is_full = self.n_held > MAX_HELD
+            if is_full:
                 raise BusyError(f"bodies of {MAX_HELD:,} bytes are being read")
+
+        async def receive_counted() -> Message:
+            message = await receive()
+            hold(len(message.get("body", b"")))
             return message
 
         def release() -> None:
             nonlocal n
-            n, self.n_held = 0, self.n_held - n
+            with self._lock:
+                n, self.n_held = 0, self.n_held - n
 
         try:
-            await self._app({**scope, RELEASE: release}, receive_counted, send)
+            await self._app({**scope, HOLD: hold, RELEASE: release}, receive_counted, send)
         finally:
             release()
 

@@ -34,7 +34,7 @@ from adforest.service.tables import NUMBER, TEXT
 from adforest.service.task_table import WAITING, Task
 from adforest.service.trainer import plain
 from adforest.storage import load
-from adforest.storage.locks import holder_of, lock_file, note_holder
+from adforest.storage.locks import holder_of, lock_file, note_holder, open_lock
 
 T = TypeVar("T")
 MAX_WAITING = 10_000  # requests of a model that may wait to be written
@@ -95,10 +95,17 @@ def kinds_of(answering: Answering | None) -> dict[str, str]:
 
 
 class NamedModels(Generic[T]):
-    """Models that are found by their names."""
+    """Models that are found by their names.
+
+    Attributes
+    ----------
+    problems : dict of str to str
+        Why files or models are not among them, by their names.
+    """
 
     def __init__(self) -> None:
         self._models: dict[str, T] = {}
+        self.problems: dict[str, str] = {}
 
     def names(self) -> list[str]:
         """Return the names of all models, sorted."""
@@ -234,7 +241,7 @@ class ServedModel:
 
     def _lock(self) -> tuple[int, ...]:
         """Keep others from this model: commands that learn into its file, and other services."""
-        note = self._locks.enter_context(self.path.with_name(f".{self.path.name}.lock").open("a+b"))
+        note = self._locks.enter_context(open_lock(self.path.with_name(f".{self.path.name}.lock")))
         end = time.monotonic() + LOCK_PATIENCE
         while not lock_file(note):
             if time.monotonic() > end:
@@ -477,7 +484,7 @@ def hold(folder: Path) -> ExitStack:
     """Make a folder if it is not there, and keep other services from it until what is returned is closed."""
     folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
     held = ExitStack()
-    note = held.enter_context((folder / ".adforest-serve.lock").open("a+b"))
+    note = held.enter_context(open_lock(folder / ".adforest-serve.lock"))
     if not lock_file(note):
         told = holder_of(note)
         held.close()

@@ -11,12 +11,14 @@ from threading import Lock
 from typing import Any
 
 from adforest.exceptions import ModelFileError
+from adforest.service.databases import PRIVATE
 from adforest.service.log import LogError
 from adforest.service.requests import RequestError
 from adforest.service.served_model import SERVICE_SUFFIX, NamedModels, ServedModel, hold, is_served, service_folder
-from adforest.service.settings import ModelSettings, check_name
+from adforest.service.settings import ModelSettings, check_name, parameters_of
 from adforest.service.store import LOG, SETTINGS, TABLES
 from adforest.service.system import RealDisk
+from adforest.storage.locks import holder_of, lock_file, open_lock
 
 SUFFIX, REMOVED = ".adf", "removed.json"
 MAX_MODELS = 1_000
@@ -124,12 +126,9 @@ class ServedModels(NamedModels[ServedModel]):
                 self.get(name)
             if name in self._models:
                 raise RequestError(409, f"there is a model {name!r} already.")
-            if any(one.lower() == name.lower() for one in self._models):
-                raise RequestError(409, f"there is a model whose name differs from {name!r} in capitals alone.")
             if path.exists():
                 raise RequestError(409, f"there is a file '{path.name}' that was saved meanwhile. Restart the service.")
-            if len(self._models) >= MAX_MODELS:
-                raise RequestError(409, f"there are {MAX_MODELS:,} models already. Remove one.")
+            self._check_new(name)
             self._write_settings(path, settings)
             self._models[name] = self._opened(path)
             return self._models[name]
@@ -151,14 +150,45 @@ class ServedModels(NamedModels[ServedModel]):
         self._held.close()
 
     def _adopt(self, path: Path) -> None:
-        """Serve a model that was saved by someone else, with the parameters that it has."""
-        from adforest.origins import origins_of
-        from adforest.storage import load
+        """Serve a model that was saved by someone else; one that no request can name is named and skipped."""
+        try:
+            self._check_new(check_name(path.stem))
+            self._take(path)
+        except ModelFileError:  # a damaged file, as of any other model
+            raise
+        except (ValueError, RequestError) as error:
+            print(f"The file {path.name!r} is not served: {error}", file=sys.stderr)
+            self.problems[path.name] = str(error)
 
-        model = load(path)
-        noted = origins_of(model)
-        settings = ModelSettings.made({"target": noted.target or "target"})
-        self._write_settings(path, replace(settings, label_kind=type(model.classes_.tolist()[0]).__name__))
+    def _take(self, path: Path) -> None:
+        """Make the settings of a model that was saved by someone else, with the parameters that it has."""
+        from adforest.origins import note_origins, origins_of
+        from adforest.storage import load
+        from adforest.storage.files import packed
+
+        with open_lock(path.with_name(f".{path.name}.lock")) as note:
+            if not lock_file(note):
+                raise OSError(f"another process has the model '{path}': {holder_of(note)}. End it first.")
+            model = load(path)
+            noted = origins_of(model)
+            settings = ModelSettings.made({"target": noted.target or "target", "parameters": parameters_of(model)})
+            os.chmod(path, PRIVATE)  # which it keeps when it is replaced
+            here = replace(noted, stream=None, epoch=0, position=0)
+            if noted != here:  # a position in the log of another service, or in a stream, is none in the log to come
+                note_origins(model, here)
+                self._disk.replace(path, packed(model))
+            self._write_settings(path, replace(settings, label_kind=type(model.classes_.tolist()[0]).__name__))
+
+    def _check_new(self, name: str) -> None:
+        """Raise if a name differs from that of another model in capitals alone, or if there are too many models."""
+        names = {
+            path.name.removesuffix(SUFFIX + SERVICE_SUFFIX) for path in self.folder.glob(f"*{SUFFIX}{SERVICE_SUFFIX}")
+        }
+        names.discard(name)
+        if any(one.lower() == name.lower() for one in names):
+            raise RequestError(409, f"there is a model whose name differs from {name!r} in capitals alone.")
+        if len(names) >= MAX_MODELS:
+            raise RequestError(409, f"there are {MAX_MODELS:,} models already. Remove one.")
 
     def _write_settings(self, path: Path, settings: ModelSettings) -> None:
         if self._disk.database_url is not None:

@@ -94,11 +94,12 @@ class ModelSettings:
         """Return the settings of a new model, checked."""
         parameters = checked_parameters(given.get("parameters", {}))
         parameters.setdefault("random_state", secrets.randbelow(2**31))
-        if parameters["random_state"] is None:
-            parameters["random_state"] = secrets.randbelow(2**31)
         target = given.get("target", "target")
-        if type(target) is not str or not 0 < len(target) <= 200:
-            raise ValueError(f"target is {target!r}; expected the name of the column that holds the classes.")
+        if type(target) is not str or not 0 < len(target) <= 200 or not target.isprintable():
+            raise ValueError(
+                f"target is {str(target)[:80]!r}; expected the name of the column that holds the classes: 1 to 200 "
+                "printable characters."
+            )
         new = cls(target=target, parameters=parameters, log_id=secrets.token_hex(8))
         return new.changed({name: value for name, value in given.items() if name not in ("target", "parameters")})
 
@@ -172,7 +173,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def checked_parameters(given: Any) -> dict[str, Any]:
-    """Return parameters of the classifier, or raise its error."""
+    """Return parameters of the classifier, or raise its error; a seed of None is as none given."""
     from adforest.adaptive import AdaptiveDecisionForestClassifier
     from adforest.parameters import check_parameters
 
@@ -189,7 +190,31 @@ def checked_parameters(given: Any) -> dict[str, Any]:
         raise ValueError(str(error)) from error
     if model.n_estimators > 10_000 or not (model.n_jobs is None or abs(model.n_jobs) <= 256):
         raise ValueError("n_estimators is more than 10,000 or n_jobs more than 256. Ask for less.")
-    return dict(given)
+    return {name: value for name, value in given.items() if name != "random_state" or value is not None}
+
+
+def parameters_of(model: Any) -> dict[str, Any]:
+    """Return the parameters of a model that was saved elsewhere, as far as JSON holds them."""
+    from adforest.adaptive import AdaptiveDecisionForestClassifier
+
+    known = AdaptiveDecisionForestClassifier._get_param_names()
+    return {name: value for name, value in model.get_params(deep=False).items() if name in known and _is_json(value)}
+
+
+def fixed_parameters() -> dict[str, Any]:
+    """Return the parameters that cannot be changed once a model has learnt, with their defaults."""
+    from adforest.adaptive import AdaptiveDecisionForestClassifier
+
+    defaults = AdaptiveDecisionForestClassifier().get_params(deep=False)
+    return {name: defaults[name] for name in AdaptiveDecisionForestClassifier._fixed}
+
+
+def _is_json(value: Any) -> bool:
+    """Return whether JSON holds a value as it is."""
+    try:
+        return bool(json.loads(json.dumps(value)) == value)
+    except (TypeError, ValueError):
+        return False
 
 
 def _check_whole(name: str, value: Any, low: int, high: int) -> None:

@@ -30,11 +30,12 @@ from starlette.exceptions import HTTPException
 
 from adforest.exceptions import ModelFileError
 from adforest.monitor.access import App, Message, Receive, Send
-from adforest.service.application import make_service, refusal
+from adforest.service.application import RETRY_SECONDS, make_service, refusal
+from adforest.service.connections import PromptServer
 from adforest.service.databases import PRIVATE
 from adforest.service.following import FollowedModel
 from adforest.service.gate import Gate
-from adforest.service.link import Link, LinkServer
+from adforest.service.link import ENDED, Link, LinkServer
 from adforest.service.predictions import Counts
 from adforest.service.process import DRAIN_SECONDS, ServiceOptions, make_config, strangers_may_ask
 from adforest.service.requests import KeepRecords
@@ -123,7 +124,7 @@ class ParentServer(uvicorn.Server):
     async def _answer(self, message: dict[str, Any], body: bytes) -> dict[str, Any]:
         """Store the records of a prediction, or add up counts and return the names of the models."""
         if message["type"] == "look":
-            self._counts.add(message["predictions"], message["records"])
+            self._counts.merge(message["predictions"], message["of_models"])
             return {"models": self._models.names()}
         try:
             table, note = from_bytes(body)
@@ -135,7 +136,7 @@ class ParentServer(uvicorn.Server):
         return {"status": 200}
 
 
-class WorkerServer(uvicorn.Server):
+class WorkerServer(PromptServer):
     """A process that predicts with the models in the files."""
 
     def __init__(self, config: uvicorn.Config, models: SharedModels, link: Link, counts: Counts) -> None:
@@ -155,10 +156,13 @@ class WorkerServer(uvicorn.Server):
 
     async def _look(self) -> None:
         """Send counts to the parent, and read the files that have changed."""
-        counts = {"predictions": self._counts.predictions, "records": self._counts.records}
+        predictions, of_models = self._counts.taken()
+        try:
+            found = await self._link.ask({"type": "look", "predictions": predictions, "of_models": of_models})
+        except OSError:
+            self._counts.merge(predictions, of_models)
+            return
         with suppress(OSError):
-            found = await self._link.ask({"type": "look", **counts})
-            self._counts.add(-counts["predictions"], -counts["records"])
             await run_in_threadpool(self._models.read, found["models"])
 
     def _end_with_parent(self) -> None:
@@ -181,7 +185,10 @@ class SharedModel(FollowedModel):
 
     async def _keep(self, change: KeepRecords) -> None:
         body = to_bytes(change.table, {"ids": list(change.ids), "active": change.active})
-        answer = await self._link.ask({"type": "keep", "model": self.name}, body)
+        try:
+            answer = await self._link.ask({"type": "keep", "model": self.name}, body)
+        except OSError:
+            raise HTTPException(503, ENDED, {"retry-after": RETRY_SECONDS}) from None
         if answer["status"] != 200:
             raise HTTPException(answer["status"], answer["error"], answer["headers"])
 

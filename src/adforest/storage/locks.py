@@ -7,10 +7,20 @@ import socket
 import sys
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import BinaryIO
 
 LOCKED_BYTE = 1 << 30  # of the lock file, on Windows, where a locked byte cannot be read: far behind its text
 HOLDER_BYTES = 500  # of the text that says who holds a lock, at most
+
+
+def open_lock(path: Path) -> BinaryIO:
+    """Open a lock file, made if it is not there, which its owner alone can read and lock."""
+    note = open(path, "a+b", opener=lambda name, flags: os.open(name, flags, 0o600))  # noqa: SIM115
+    if os.name != "nt":
+        with suppress(OSError):  # of someone else
+            os.fchmod(note.fileno(), 0o600)
+    return note
 
 
 def note_holder(note: BinaryIO) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from getpass import getuser
 from pathlib import Path
 from typing import Annotated
 
@@ -101,16 +102,20 @@ def token(
 
     A new token is printed once, and stored as a digest only. A running service uses the changed list at once.
     """
+    from adforest.service.gate import AUDIT, AuditLog
     from adforest.service.tokens import Tokens
 
-    tokens = Tokens(data)
+    tokens, audit = Tokens(data), AuditLog(data / AUDIT)
     if action == Action.LIST:
         for one in tokens.all():
             say(f"{one.name}: {', '.join(one.rights)}; {', '.join(one.models) or 'all models'}")
     elif not name:
         raise ValueError("no name is given; expected what the token is called.")
     elif action == Action.ADD:
-        say(tokens.add(name, right or (), model or ()))
+        made = tokens.add(name, right or (), model or ())
+        audit.write({"who": getuser(), "token": name, "action": "add", "rights": right, "models": model or []})
+        say(made)
     else:
         tokens.remove(name)
+        audit.write({"who": getuser(), "token": name, "action": "remove"})
         say(f"token {name} is withdrawn")

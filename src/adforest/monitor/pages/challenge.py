@@ -19,22 +19,22 @@ VERDICTS = {
 }
 
 
-def challenge_part(name: str, challenge: Challenge | None) -> Markup:
-    """Return the section about the challenger of a name."""
+def challenge_part(name: str, challenge: Challenge | None, promote: Markup | None = None) -> Markup:
+    """Return the section about the challenger of a name, with the control that promotes it if there is one."""
     if challenge is None:
         empty = tag("p", f"{name} learns the same batches; none has been predicted by both before learning it yet.")
-        return part("challenger", "Challenger", empty)
+        return part("challenger", "Challenger", empty, promote)
     batches = words.count(len(challenge.batches), "batch", "batches")
     lead = (
         f"{VERDICTS[challenge.verdict]}: accuracy {words.percent(challenge.challenger)}, the champion's "
         f"{words.percent(challenge.champion)}, on {batches} that both predicted before learning them "
         f"({100 * challenge.difference:+.1f} ± {100 * CLEAR * challenge.error:.1f} points). "
     )
-    if challenge.verdict == "better":
+    if challenge.verdict == "better" and promote is None:
         lead += f"`adforest promote` makes {name} the champion."
     elif len(challenge.batches) < MIN_BATCHES:
         lead += f"Nothing is concluded from fewer than {MIN_BATCHES}."
-    return part("challenger", "Challenger", _over_time(challenge), lead=lead)
+    return part("challenger", "Challenger", _over_time(challenge), promote, lead=lead)
 
 
 def _over_time(challenge: Challenge) -> Markup:

@@ -106,6 +106,15 @@
     addEventListener("pagehide", () => source.close());
   }
 
+  // A served model: counts of its records change without its file.
+  function watchService() {
+    const address = document.querySelector("main").dataset.service;
+    if (address) setInterval(async () => {
+      if (document.hidden) return;
+      try { swap(await ask(address), "service"); } catch { /* the events tell that it ended */ }
+    }, 2000);
+  }
+
   // Figures over time: the pointer, or the arrow keys, step through the rows of their table.
   function stepThrough(figure) {
     const rows = [...figure.querySelectorAll("tr[data-x]")];
@@ -236,5 +245,6 @@
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", nameSwitch);
     prepare(document);
     listen();
+    watchService();
   });
 })();

@@ -22,6 +22,7 @@ from adforest.monitor.pages.frame import first_line, page
 from adforest.monitor.pages.index import address_of
 from adforest.monitor.pages.markup import Markup, tag
 from adforest.monitor.pages.overview import NAMES, overview
+from adforest.monitor.pages.service import ServiceStatus, promote_form, service_part
 from adforest.monitor.pages.thinning import thin
 from adforest.monitor.pages.trees import TreeChoice, trees_part
 from adforest.monitor.pages.what_if import what_if_part
@@ -61,7 +62,12 @@ class Asked:
 
 
 def model_page(
-    loaded: LoadedModel, asked: Asked, *, has_index: bool = False, challenger: LoadedModel | None = None
+    loaded: LoadedModel,
+    asked: Asked,
+    *,
+    has_index: bool = False,
+    challenger: LoadedModel | None = None,
+    status: ServiceStatus | None = None,
 ) -> Markup:
     """Return the live page of a model.
 
@@ -73,6 +79,8 @@ def model_page(
         Whether there is a page of all models to go back to.
     challenger : LoadedModel, optional
         A model that learns the same batches with other parameters.
+    status : ServiceStatus, optional
+        What `adforest serve` does with it.
     """
     name, view, problem = loaded.name, loaded.view, loaded.problem
     root, version = "../", "+".join(one.version for one in (loaded, challenger) if one is not None)
@@ -80,26 +88,30 @@ def model_page(
     back = tag("a", "All models", href=root) if has_index else None
     report = tag("a", "Report", href=f"{address}/report.html", download=f"{Path(name).stem}-report.html")
     warning = tag("p", f"{problem}. Shown is the model as it was before.", class_="error", role="alert")
+    titles = {} if status is None else {"service": "Service"}
+    titles |= {} if challenger is None else {"challenger": "Challenger"}
+    live = {"data_version": version, "data_events": f"{address}/events"}
     return page(
         f"{NAMES[view.health.level]} · {name}",
         view.health.level,
         first_line(back, tag("b", name), tag("span", view.kind), tools=report),
         marked("div", "problem", warning if problem else Markup()),
         overview(view, loaded.changed),
-        _contents(PARTS if challenger is None else {"challenger": "Challenger"} | PARTS),
-        _challenge(loaded, challenger),
+        _contents(titles | PARTS),
+        None if status is None else service_part(status),
+        _challenge(loaded, challenger, None if status is None or status.records is None else promote_form(address)),
         _parts(loaded.model, view, asked, is_live=True),
-        live={"data_version": version, "data_events": f"{address}/events"},
+        live=live | ({} if status is None else {"data_service": f"{address}/service"}),
         skip_to="accuracy",
         root=root,
     )
 
 
-def _challenge(loaded: LoadedModel, challenger: LoadedModel | None) -> Markup:
+def _challenge(loaded: LoadedModel, challenger: LoadedModel | None, promote: Markup | None) -> Markup:
     """Return the section about the challenger; empty where there is none, since one may be added later."""
     if challenger is None:
         return marked("section", "challenger", Markup())
-    return challenge_part(challenger.name, challenge_of(loaded.model, challenger.model))
+    return challenge_part(challenger.name, challenge_of(loaded.model, challenger.model), promote)
 
 
 def report_page(name: str, model: Any, view: ModelView) -> Markup:
