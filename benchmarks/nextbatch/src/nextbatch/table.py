@@ -1,4 +1,4 @@
-"""The main table as Markdown, for a README: between two marks, so that a command can write it anew."""
+"""The main table as Markdown, for a README: between two marks, so that a command can write it again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def make_table(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
     real = [name for name, one in recipes.items() if not one.is_generated]
     parts = {
         "real": real,
-        "real, nobody's defaults chosen on them": [name for name in real if not recipes[name].chosen_on],
+        "real, not used to choose any defaults": [name for name in real if not recipes[name].chosen_on],
         "generated": [name for name, one in recipes.items() if one.is_generated],
     }
     boards = {says: make_board(rows, "next-batch", names) for says, names in parts.items()}
@@ -44,6 +44,9 @@ def make_table(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
     versions = sorted({row["version"] for row in rows if row["learner"] == SUBJECT})
     chosen = [mark(recipes[name]) for name in first.streams if recipes[name].chosen_on]
     said = [
+        "`rf`, `hgb`, `lightgbm` and `xgboost` are refitted on the last batch (`-last`), on the last three (`-last3`) or on "
+        "everything (`-all`); `river-` learners and adforest learn each batch once; `prior-` predicts class frequencies, "
+        "`no-change` the last label.",
         f"Mean accuracy on the next batch, {say_sizes(rows)}, {seeds} seed{'s' if seeds > 1 else ''}, run "
         f"{' to '.join(dict.fromkeys((dates[0], dates[-1])))}{' with ' if versions else ''}{' and '.join(versions)}; "
         "rank and CPU seconds are those of the first column.",
@@ -55,7 +58,7 @@ def make_table(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
         said.append("Stale: of code that has changed since; the next `nextbatch run` repeats it.")
     if chosen:
         said.append(f"Defaults of adforest were chosen on {', '.join(chosen)}.")
-    return "\n".join([*lines, "", " ".join(said)])
+    return "\n".join([*lines, "", *(f"- {one}" for one in said)])
 
 
 def _line(name: str, boards: dict[str, Board]) -> str:
