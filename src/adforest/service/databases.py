@@ -58,6 +58,7 @@ def open_file(path: Path) -> sqlite3.Connection:
     database = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("PRAGMA synchronous = FULL")
+    database.execute("PRAGMA fullfsync = 1")  # of macOS, see `sync_file`; elsewhere it has no effect
     return database
 
 
