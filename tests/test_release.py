@@ -3,6 +3,7 @@
 import importlib.util
 import re
 import runpy
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,8 @@ def test_the_citation_names_the_paper():
     text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     for part in ("Rahman", "Islam", "Pattern Recognition", "volume: 122", "108345", "year: 2022", "10.1016/"):
         assert part in text
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    assert f"\nversion: {version}\n" in text
 
 
 def test_what_is_installed_with_the_package_has_permissive_licences(capsys):
