@@ -70,6 +70,7 @@ def run(script, *arguments):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.posix
 def test_processes_killed_at_random_moments(tmp_path):
     done = run(KILLED_AT_RANDOM, tmp_path, 60)
