@@ -59,6 +59,29 @@ def test_what_is_installed_with_the_package_has_permissive_licences(capsys):
     assert {"numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl", "narwhals", "safetensors"} <= libraries
 
 
+def test_the_manual_lists_these_libraries_and_licences():
+    """Older versions of a library may ask for fewer others, or say less of their licence (`make test-oldest`)."""
+    licences = load_tool("licences")
+    (text,) = licences.MARKED.findall(licences.PAGE.read_text(encoding="utf-8"))
+    table = re.findall(r"^\| ([\w-]+) \| (.+) \|$", text, flags=re.MULTILINE)[1:]
+    listed = {name: set(what.split(" AND ")) for name, what in table}
+    for name, _, what in licences.rows():
+        assert set(what.split(" AND ")) <= listed.get(name, set()), "run: python tools/licences.py --write"
+    assert list(listed) == sorted(listed)
+    assert set().union(*listed.values()) <= licences.ALLOWED
+
+
+def test_the_table_of_licences_is_written_between_its_marks(tmp_path, monkeypatch, capsys):
+    licences = load_tool("licences")
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- licences -->\nold\n<!-- end -->\nbehind\n", encoding="utf-8")
+    monkeypatch.setattr(licences, "PAGE", page)
+    assert licences.main(("--write",)) == 0
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n<!-- licences -->\n| library | licence |\n|---|---|\n| ")
+    assert text.endswith(" |\n<!-- end -->\nbehind\n")
+
+
 def test_another_licence_is_told(capsys, monkeypatch):
     licences = load_tool("licences")
     monkeypatch.setattr(licences, "ALLOWED", licences.ALLOWED - {"MIT"})
