@@ -27,6 +27,7 @@ from timing import clusters, medians, ours, print_line, record_line, seconds, th
 
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.forest import GrowthParams, Samples
+from adforest.forest._kernels.binning import bin_columns
 from adforest.growers import HoeffdingGrower
 from adforest.simulation import Batch
 from experiments.streams.datasets import load_dataset
@@ -115,6 +116,45 @@ def measure_threads() -> Iterator[dict[str, Any]]:
         "one_thread_seconds": one,
         "times_faster": one / two,
         "goal": ">= 1.6",
+    }
+
+
+def measure_codes() -> Iterator[dict[str, Any]]:
+    """Features are coded anew at each batch: of all samples in memory, of the window and of the batch."""
+    size, rng = 5_200, np.random.default_rng(0)
+    X = rng.normal(size=(100_000 + 7 * size, 30))
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=len(X)) > 0).astype(np.int32)
+    model = AdaptiveDecisionForestClassifier(random_state=0).fit(X[:100_000], y[:100_000])
+    batches = [slice(start, start + size) for start in range(100_000, len(X), size)]
+    kinds = np.zeros(30, dtype=np.int32)
+
+    def code() -> None:
+        for n in (100_000 + size, 3 * size, size):
+            bin_columns(X[:n], kinds, 255)
+
+    model.partial_fit(X[batches[0]], y[batches[0]])
+    learning = [seconds(lambda rows=rows: model.partial_fit(X[rows], y[rows])) for rows in batches[1:]]
+    coding = [seconds(code) for _ in learning]
+    yield {
+        "measure": "coding features, of a batch of 5,200 with a memory of 100,000 x 30",
+        "seconds": float(np.median(coding)),
+        "batch_seconds": float(np.median(learning)),
+        "fraction_of_batch": float(np.median(coding) / np.median(learning)),
+        "goal": "<= 0.15",
+    }
+
+
+def measure_classes() -> Iterator[dict[str, Any]]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 6))
+    few, many = (rng.integers(0, n, len(X)) for n in (100, 10_000))
+    t_few, t_many = medians([lambda: ours().fit(X, few), lambda: ours().fit(X, many)], 5)
+    yield {
+        "measure": "grow 10 trees on 20,000 x 6 of 10,000 classes at random, against 100 classes",
+        "seconds": t_many,
+        "seconds_100_classes": t_few,
+        "times_slower": t_many / t_few,
+        "goal": "<= 3: linear in classes, not quadratic",
     }
 
 
@@ -352,6 +392,8 @@ MEASURES = {
     "hoeffding": measure_hoeffding,
     "threads": measure_threads,
     "side_by_side": measure_side_by_side,
+    "codes": measure_codes,
+    "classes": measure_classes,
     "predict": measure_predict,
     "exports": measure_exports,
     "explain": measure_explain,

@@ -154,8 +154,8 @@ class Evidence:
         weights = {voter: self.weights.get(voter, np.zeros((N_CONTEXTS, N_VARIANTS))) for voter in voters}
         shrinkage = {name: self.shrinkage.get(name, self.shrinkage.get(TEMPORARY, first)) for name in names}
         if ACTIVE in names:
-            third = weights[(TEMPORARY,)] / 3
-            weights |= dict.fromkeys([(TEMPORARY,), (ACTIVE,), (ACTIVE, TEMPORARY)], third)
+            heirs = [(TEMPORARY,), (ACTIVE,), (ACTIVE, TEMPORARY)]
+            weights |= dict.fromkeys(heirs, weights[(TEMPORARY,)] / len(heirs))
         else:
             for voter in ((ACTIVE,), (ACTIVE, TEMPORARY)):
                 heir = (PERMANENT, *voter[1:])

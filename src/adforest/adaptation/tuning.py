@@ -87,6 +87,9 @@ class Tuning:
         Fraction of a batch's samples of one class beyond which it says nothing about rules.
     recent_trees : float
         Trees of the temporary and of the newest forest, as a fraction of ``n_estimators``.
+    shared_budget : float
+        Samples that the permanent and the active forest may each renew trees with while they are separate, relative to
+        a forest that learns alone.
     expansion_turns : int
         Batches in which every tree has had its turn to expand leaves.
     min_outside : float
@@ -159,6 +162,7 @@ class Tuning:
     max_observed: int = _constant(10, "batches", 10, (5, 20))
     max_one_class: float = _constant(0.95, "fraction of a batch", 10, (0.9, 0.975))
     recent_trees: float = _constant(0.5, "fraction of trees", 10, (0.25, 1.0))
+    shared_budget: float = _constant(0.5, "fraction of a budget", 3, (0.25, 1.0))
     expansion_turns: int = _constant(5, "batches", 7, (2, 10))
     min_outside: float = _constant(0.01, "fraction of a batch", 10, (0.005, 0.02))
     extra_samples: int = _constant(500, "samples", 3, (250, 1000))

@@ -117,8 +117,8 @@ def _adapt(state: State, batch: Samples, samples: Samples, order: Int64Array | N
     is_abrupt = oob_accuracy is not None and evidence.is_abrupt(oob_accuracy, scores, tuning)
     change = Change(is_abrupt or scores.is_drift(tuning), is_abrupt)
     is_active_learning = state.is_active_separate and not change.is_drift and _is_active_ahead(evidence, scores)
-    budget_share = 0.5 if state.is_active_separate and not change.is_drift else 1.0
-    work.learn(PERMANENT, budget_share)
+    budget = tuning.shared_budget if state.is_active_separate and not change.is_drift else 1.0
+    work.learn(PERMANENT, budget)
     regime_start = work.number if change.is_abrupt else state.regime_start
     _grow_temporary(work, regime_start)
     drift, n_drift_batches, is_separate = "none", 0, is_active_learning
@@ -126,7 +126,7 @@ def _adapt(state: State, batch: Samples, samples: Samples, order: Int64Array | N
         drift, n_drift_batches = _drift(work, state.n_drift_batches + 1)
         is_separate = state.is_active_separate or drift == "sustained"
     elif is_active_learning:
-        work.learn(ACTIVE, budget_share)
+        work.learn(ACTIVE, budget)
     else:
         _rejoin(work)
 

@@ -106,13 +106,33 @@ cdef inline Py_ssize_t jitter(Py_ssize_t i, Py_ssize_t step) noexcept nogil:
     return i * step + <Py_ssize_t>(z * <uint64_t>step >> 32)
 
 
-cdef inline uint16_t code_of(double value, const double* edges, Py_ssize_t n_bins) noexcept nogil:
+cdef inline Py_ssize_t first_half(Py_ssize_t n_bins) noexcept nogil:
+    """Return half of the smallest power of two that is not below a number of bins."""
+    cdef Py_ssize_t half = 1
+    while 2 * half < n_bins:
+        half *= 2
+    return half
+
+
+cdef inline uint16_t code_of(double value, const double* edges, Py_ssize_t n_bins, Py_ssize_t half) noexcept nogil:
     """Return the first bin whose upper bound is not below value (the last bin has none); missing gets n_bins.
 
-    edges is padded with infinity to EDGES, so that eight steps without a branch do.
+    Edges are padded with infinity to EDGES, so that a search from `first_half` of the bins needs no branch.
     """
-    cdef Py_ssize_t low = 0, half = EDGES // 2
-    while half > 0:
-        low += half * (edges[low + half - 1] < value)
-        half >>= 1
+    cdef Py_ssize_t low = 0
+    if half >= 128:
+        low = 128 * (edges[127] < value)
+    if half >= 64:
+        low += 64 * (edges[low + 63] < value)
+    if half >= 32:
+        low += 32 * (edges[low + 31] < value)
+    if half >= 16:
+        low += 16 * (edges[low + 15] < value)
+    if half >= 8:
+        low += 8 * (edges[low + 7] < value)
+    if half >= 4:
+        low += 4 * (edges[low + 3] < value)
+    if half >= 2:
+        low += 2 * (edges[low + 1] < value)
+    low += edges[low] < value
     return <uint16_t>(low if value == value else n_bins)

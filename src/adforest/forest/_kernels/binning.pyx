@@ -5,6 +5,7 @@ import numpy as np
 
 cdef enum:
     SAMPLE = 8192   # samples that are enough to place 255 quantiles
+    BLOCK = 256     # rows that are coded column by column, so that their cache lines are read once
 
 
 def bin_columns(const double[:, ::1] X, const int32_t[::1] n_categories, Py_ssize_t max_bins):
@@ -27,7 +28,7 @@ def bin_columns(const double[:, ::1] X, const int32_t[::1] n_categories, Py_ssiz
         ``edges[j, c]`` is the largest value with code c, infinite from the last code of a column on.
     n_codes : int32 (m,)
     """
-    cdef Py_ssize_t n = X.shape[0], m = X.shape[1], i, j, known, step
+    cdef Py_ssize_t n = X.shape[0], m = X.shape[1], i, j, known, step, start, stop, half
     codes_array = np.empty((m, n), dtype=np.uint16)
     edges_array = np.full((m, EDGES), np.inf)
     n_codes_array = np.empty(m, dtype=np.int32)
@@ -41,10 +42,6 @@ def bin_columns(const double[:, ::1] X, const int32_t[::1] n_categories, Py_ssiz
     for j in range(m):
         if n_categories[j] > 0:
             n_codes[j] = n_categories[j]
-            with nogil:
-                for i in range(n):
-                    value = X[i, j]
-                    codes[j, i] = <uint16_t>value if value == value else <uint16_t>n_categories[j]
             continue
         for i in range(n // step):
             sample[i] = X[jitter(i, step), j]
@@ -53,7 +50,18 @@ def bin_columns(const double[:, ::1] X, const int32_t[::1] n_categories, Py_ssiz
         while known > 0 and sample[known - 1] != sample[known - 1]:
             known -= 1
         n_codes[j] = <int32_t>find_edges(&sample[0], known, max_bins, &edges[j, 0])
-        with nogil:
-            for i in range(n):
-                codes[j, i] = code_of(X[i, j], &edges[j, 0], n_codes[j])
+    with nogil:
+        start = 0
+        while start < n:
+            stop = min(start + BLOCK, n)
+            for j in range(m):
+                if n_categories[j] > 0:
+                    for i in range(start, stop):
+                        value = X[i, j]
+                        codes[j, i] = <uint16_t>value if value == value else <uint16_t>n_categories[j]
+                else:
+                    half = first_half(n_codes[j])
+                    for i in range(start, stop):
+                        codes[j, i] = code_of(X[i, j], &edges[j, 0], n_codes[j], half)
+            start = stop
     return codes_array, edges_array, n_codes_array

@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-from .binning cimport EDGES, Pair, code_of, find_edges, jitter, sort_pairs
+from .binning cimport EDGES, Pair, code_of, find_edges, first_half, jitter, sort_pairs
 
 cdef enum:
     SPREAD = 64     # buckets that sort most of an exact block
@@ -154,7 +154,7 @@ cdef void copy_categories(const Table* table, Block* block, Py_ssize_t f) noexce
 
 cdef void code_by_quantiles(const Table* table, PairSpace space, Block* block, Py_ssize_t f) noexcept nogil:
     """Code a numerical feature of a large block by quantiles of at most EDGE_SAMPLE of its values."""
-    cdef Py_ssize_t i, known = 0, n = block.n, step = (block.n + EDGE_SAMPLE - 1) // EDGE_SAMPLE
+    cdef Py_ssize_t i, known = 0, n = block.n, step = (block.n + EDGE_SAMPLE - 1) // EDGE_SAMPLE, half
     cdef double value
     cdef uint16_t* codes = block.codes + f * block.stride
     cdef double* edges = block.bounds + f * block.bounds_stride
@@ -168,5 +168,6 @@ cdef void code_by_quantiles(const Table* table, PairSpace space, Block* block, P
     for i in range(known):
         values[i] = space.pairs[i].value
     block.n_codes[f] = <int32_t>find_edges(values, known, table.max_bins, edges)
+    half = first_half(block.n_codes[f])
     for i in range(n):
-        codes[i] = code_of(table.X[<Py_ssize_t>block.sample[i] * table.n_features + f], edges, block.n_codes[f])
+        codes[i] = code_of(table.X[<Py_ssize_t>block.sample[i] * table.n_features + f], edges, block.n_codes[f], half)
