@@ -13,7 +13,7 @@ VENV := .venv/$(BIN)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 BUILD := $(wildcard pyproject.toml meson.build src/adforest/meson.build)
 
-.PHONY: demo test test-core test-capymoa test-docs test-mlflow test-spark test-newest test-oldest style check bench bench-watched results pages docs pictures fuzz kills kills-service simulate soak sanitize wheel wheels manylinux sdist sbom check-dist github-release lint-workflows constraints shell clean
+.PHONY: demo test test-core test-capymoa test-docs test-mlflow test-spark test-nextbatch test-newest test-oldest style check bench bench-watched results pages docs pictures fuzz kills kills-service simulate soak sanitize wheel wheels manylinux sdist sbom check-dist github-release lint-workflows constraints shell clean
 
 demo: .venv/demo ## the main job on embedded data: a table and out/demo.png
 	$(VENV)/python -m adforest.demo
@@ -36,6 +36,13 @@ test-spark: ## what needs Spark; skipped without Java 17 or newer (apt-get insta
 	  $(MAKE) .venv-spark/made && PATH=$(CURDIR)/.venv-spark/bin:$$PATH pytest tests/integrations/test_spark*.py; \
 	else echo "test-spark: skipped, there is no Java 17 or newer: apt-get install default-jre-headless"; fi
 
+NEXTBATCH := build/nextbatch
+test-nextbatch: ## the benchmark in an environment that has nothing else: its quick run, its page, and that nothing is left
+	rm -rf $(NEXTBATCH)
+	$(PYTHON) -m venv $(NEXTBATCH)/venv
+	$(NEXTBATCH)/venv/$(BIN)/pip install -q ./benchmarks/nextbatch
+	cd $(NEXTBATCH) && venv/$(BIN)/nextbatch run --quick && venv/$(BIN)/nextbatch page && venv/$(BIN)/nextbatch run --quick --left
+
 docs: .venv/docs ## the manual in build/docs, with all examples run; no network, a warning is an error
 	rm -rf docs/reference docs/gallery # made by the build: pages of names that are gone would stay
 	$(VENV)/python -m sphinx -W --keep-going -n -q -b html -d build/doctrees docs build/docs
@@ -56,10 +63,10 @@ check: style ## style, types, spelling, vocabulary, import graph
 	PYTHONPATH=src:.:$$($(VENV)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
 	$(VENV)/python -S -c 'from importlinter.cli import lint_imports_command as lint; lint()' --no-cache
 
-results: .venv-capymoa/made ## the chapters of docs/results.md that are not of this version (hours; can be stopped), and every table that pages quote
+results: .venv-capymoa/made ## the chapters of docs/results.md that are not of this version (hours; can be stopped), and every table and drawing made of them
 	PATH=$(CURDIR)/.venv-capymoa/bin:$$PATH python -m experiments results
 
-pages: .venv/test ## only the tables that pages quote, from docs/results.md and benchmarks/record.jsonl
+pages: .venv/test ## only tables and drawings, from docs/results.md, benchmarks/record.jsonl and nextbatch's results
 	$(VENV)/python -m experiments pages
 
 bench: .venv/test ## every measure, one JSON line each; leave the machine alone meanwhile

@@ -28,7 +28,7 @@ from timing import clusters, medians, ours, print_line, record_line, seconds, th
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.forest import GrowthParams, Samples
 from adforest.forest._kernels.binning import bin_columns
-from adforest.growers import HoeffdingGrower
+from adforest.growers import HoeffdingGrower, TreeRequest
 from adforest.simulation import Batch
 from experiments.streams.datasets import load_dataset
 from experiments.streams.scenarios import simulate_scenarios
@@ -91,7 +91,7 @@ def measure_hoeffding() -> Iterator[dict[str, Any]]:
             if weight:
                 tree.learn_one(row, klass, w=weight)
 
-    t_ours, t_river = medians([lambda: grower.build(records, known, [0], None), river], 3)
+    t_ours, t_river = medians([lambda: grower.build(TreeRequest(records, known, [0], None)), river], 3)
     yield {
         "measure": "Hoeffding tree on 100,000 x 6",
         "records_per_second": len(X) / t_ours,

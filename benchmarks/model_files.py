@@ -8,13 +8,14 @@ from typing import Any
 from timing import clusters, medians, ours
 
 import adforest
+from adforest.base import get_fitted
 
 
 def measure_files() -> Iterator[dict[str, Any]]:
     """A model of more than a million nodes, with and without the records it keeps."""
     X, y = clusters(120_000, seed=1)
     model = ours(n_estimators=18, max_features=3).fit(X[:110_000], y[:110_000]).partial_fit(X[110_000:], y[110_000:])
-    forests = {id(forest): forest for forest in model._model.state.voting.values()}
+    forests = {id(forest): forest for forest in get_fitted(model).state.voting.values()}
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model.adf"
         for records in (True, False):

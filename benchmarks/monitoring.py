@@ -9,6 +9,7 @@ import numpy as np
 from timing import ours, seconds, three_classes
 
 from adforest.adaptation.scoring import leaves_by_forest, score_batch
+from adforest.base import get_fitted, set_fitted
 from adforest.forest import Samples
 from adforest.monitor import ModelView
 
@@ -21,10 +22,10 @@ def measure_tracking() -> Iterator[dict[str, Any]]:
         for number in range(1, 12):
             X, y = three_classes(n, m, rng)
             learning.append(seconds(partial(model.partial_fit, X, y)))
-            track, serial = model._model.track, np.arange(n * number, n * (number + 1))
+            track, serial = get_fitted(model).track, np.arange(n * number, n * (number + 1))
             records = Samples(X, y.astype(np.int32), serial, np.zeros(m, np.int32), 3)
             report = replace(model.history_[-1], batch=number + 1)
-            state = model._model.state
+            state = get_fitted(model).state
             leaves = leaves_by_forest(state, records, {})
             answered = score_batch(state, records, leaves)[1]
             scoring.append(seconds(partial(score_batch, state, records, leaves)))
@@ -46,13 +47,13 @@ def measure_views() -> Iterator[dict[str, Any]]:
         model = ours()
         for _ in range(8):
             model.partial_fit(*three_classes(600, m, rng))
-        known = model._model
+        known = get_fitted(model)
         history = known.track.history
         for number in range(9, n_batches + 1):
             history = history.after(replace(history.reports[-1], batch=number))
         state = replace(known.state, n_calls=n_batches)
         track = replace(known.track, history=history)
-        model._model = replace(known, n_batches=n_batches, state=state, track=track)
+        set_fitted(model, replace(known, n_batches=n_batches, state=state, track=track))
         yield {
             "measure": f"view of a model after {n_batches:,} batches of {m:,} columns",
             "milliseconds": 1000 * min(seconds(partial(ModelView.from_estimator, model)) for _ in range(5)),

@@ -78,7 +78,7 @@ def note_in(ledger: Ledger) -> None:
             ledger.build_seconds += max(used), sum(used)
             grown = [one for share in found for one in share]
             trees, leaves = [one.tree.__getstate__() for one in grown], [one.leaf_of for one in grown]
-            ledger.built.append(Built(len(shared.y), len(items), n_bytes(trees), n_bytes(leaves)))
+            ledger.built.append(Built(len(shared.request.samples), len(items), n_bytes(trees), n_bytes(leaves)))
             return found
 
     class MeasuredBatch(DaskBatch):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import runpy
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,11 +23,11 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 from adforest import PaperADFClassifier
 from adforest.forest.tree import BUILT, ROOT_ADDED, Tree
-from adforest.monitor.style import FAINT, FORESTS, INK
+from adforest.monitor.style import FAINT, FOREST_COLOURS, INK
 
 IMAGES = Path(__file__).parent / "images"
 EXAMPLES = Path(__file__).parents[1] / "examples"
-PERMANENT, ACTIVE, TEMPORARY, NEWEST = FORESTS.values()
+PERMANENT, ACTIVE, TEMPORARY, NEWEST = FOREST_COLOURS.values()
 LINE, BAND = "#9A9A9A", "#F0F0EE"
 BLUE, ORANGE = "#0072B2", "#E69F00"
 
@@ -493,23 +493,22 @@ def _cut(ax: Axes, cut: CutLine, style: str, *, named: bool = True) -> None:
         _write(ax, cut.value + (-gap if is_root else gap), 0.52, cut.label, ha="right" if is_root else "left")
 
 
-def main() -> None:
+def main(wanted: Sequence[str], folder: Path = IMAGES) -> None:
     """Write all pictures, or those that are named."""
     matplotlib.use("agg")
-    wanted = sys.argv[1:]
     look = {"svg.fonttype": "none", "svg.hashsalt": "adforest", "font.family": "sans-serif"}
     with matplotlib.rc_context(look):
         for draw in (forests, steps, repair, three_changes, memory, boxes, online):
             name = draw.__name__.replace("_", "-")
             if wanted and name not in wanted:
                 continue
-            draw().savefig(IMAGES / f"{name}.svg", metadata={"Date": None})
+            draw().savefig(folder / f"{name}.svg", metadata={"Date": None})
     if wanted:
         return
     shown = runpy.run_path(str(EXAMPLES / "explaining_predictions.py"))
     for name in ("history", "explanation"):
-        shown[name].figure_.savefig(IMAGES / f"{name}.png", dpi=110)
+        shown[name].figure_.savefig(folder / f"{name}.png", dpi=110)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from experiments.make_results import make_results, write_pages
+from experiments.make_results import check_results, make_results, write_pages
 from experiments.run_studies import run_studies
 from experiments.running.fingerprints import ChangedCodeError
 from experiments.running.runner import FailedRunsError
@@ -65,7 +65,9 @@ def _run(arguments: argparse.Namespace) -> None:
         write_pages()
         return
     options = read_options(arguments, DEFAULT_SEEDS.get(arguments.name, 1))
-    if arguments.name == RESULTS:
+    if arguments.name == RESULTS and arguments.spot:
+        check_results(options, seeds=arguments.seeds, n_runs=arguments.spot)
+    elif arguments.name == RESULTS:
         make_results(options, seeds=arguments.seeds, budget=arguments.budget, is_listed_only=arguments.left)
     else:
         run_studies(tuple(STUDIES) if arguments.name == "all" else (arguments.name,), options)
@@ -85,6 +87,9 @@ def _make_parser() -> argparse.ArgumentParser:
         if name == RESULTS:
             study.add_argument("--budget", type=float, metavar="MINUTES", help="of CPU, for whole chapters")
             study.add_argument("--left", action="store_true", help="only say what is left, in CPU minutes")
+            study.add_argument(
+                "--spot", type=int, metavar="N", help="make the N cheapest runs of each chapter again, and compare"
+            )
     return parser
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from experiments.marked_tables import update_pages
+from experiments.page_updates import find_old_benchmarks, find_old_runs, write_benchmark_table, write_drawings
 from experiments.reporting.results_page import RESULTS_PAGE, mark_earlier, read_page
 from experiments.run_studies import Forecast, is_current, make_chapters, plan_studies, show_progress
 from experiments.running.cost_estimates import estimate_seconds
@@ -14,6 +15,7 @@ from experiments.running.runner import FailedRunsError, find_jobs, find_missing
 from experiments.specs.methods import check_library
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec
+from experiments.spot_checks import check_spots
 from experiments.studies.catalogue import RESULTS
 
 MINUTE = 60.0
@@ -48,6 +50,7 @@ def make_results(options: Options, *, seeds: int | None, budget: float | None, i
     chosen = _choose(left, budget)
     print(_describe(left, chosen, chapters), flush=True)
     if is_listed_only:
+        print(_describe_old())
         return
     failed = {}
     runs = [job.run for name in chosen for job in left[name]]
@@ -65,12 +68,26 @@ def make_results(options: Options, *, seeds: int | None, budget: float | None, i
         raise FailedRunsError(f"{len(failed)} of {len(chosen)} chapters could not be made; first {first}")
 
 
+def check_results(options: Options, *, seeds: int | None, n_runs: int) -> None:
+    """Make the cheapest runs of each chapter again, and compare them with their records; see `check_spots`."""
+    check_spots({name: _chapter_options(name, options, seeds) for name in RESULTS}, n_runs)
+
+
 def write_pages() -> None:
-    """Mark chapters of an earlier version, and write all tables of pages that quote chapters and benchmarks."""
+    """Mark chapters of an earlier version, and write all tables and drawings made of chapters and benchmarks."""
     earlier = mark_earlier(RESULTS_PAGE, is_current)
-    written = update_pages()
+    written = dict.fromkeys([*update_pages(), *write_benchmark_table(), *write_drawings()])
     print(f"Pages written: {', '.join(written) or 'none'}")
     print(f"Chapters of an earlier version: {', '.join(earlier) or 'none'}")
+
+
+def _describe_old() -> str:
+    """Return which figures that are no chapters are of an earlier version."""
+    runs = [f"{name} {n}" for name, n in find_old_runs().items()]
+    return (
+        f"Runs of nextbatch of an earlier version, by learner: {', '.join(runs) or 'none'}\n"
+        f"Lines of benchmarks/record.jsonl of an earlier version: {'; '.join(find_old_benchmarks()) or 'none'}"
+    )
 
 
 def _chapter_options(name: str, options: Options, seeds: int | None) -> Options:

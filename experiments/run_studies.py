@@ -22,6 +22,7 @@ from experiments.running.behaviour import fingerprint_methods
 from experiments.running.cost_estimates import estimate_seconds
 from experiments.running.records import write_json, write_rows
 from experiments.running.runner import OnRun, Samples, find_jobs, find_missing, run_jobs
+from experiments.specs.methods import find_method, library_version
 from experiments.specs.options import Options, read_command
 from experiments.specs.run_spec import RunSpec
 from experiments.studies.catalogue import STUDIES
@@ -77,12 +78,14 @@ def make_chapters(names: Sequence[str], options: Options, on_done: OnRun) -> dic
 
 
 def find_provenance(records: Samples, options: Options) -> Provenance:
-    """Return the date of the last record, the commit of the code, the seeds, and what the ADF methods do."""
+    """Return date of the last record, commit of the code, seeds, what the ADF methods do, and versions of libraries."""
+    libraries = sorted({library for run in records if (library := find_method(run.method).library)})
     return Provenance(
         date=max(record.finished for record in records.values())[: len("2022-02-01")],
         commit=describe_commit(CHECKOUT),
         n_seeds=options.n_seeds,
         behaviour=fingerprint_methods(records),
+        libraries={name: library_version(name) for name in libraries},
     )
 
 

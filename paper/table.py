@@ -11,7 +11,7 @@ sys.path.insert(0, str(PAPER.parents[1]))  # experiments is beside the package, 
 
 from experiments.reporting.results_page import find_chapter  # noqa: E402
 
-MARKED = re.compile(r"(?<=<!-- table: next batch -->\n).*?(?=<!-- end -->)", re.DOTALL)
+MARKED = re.compile(r"(?<=<!-- accuracies -->\n).*?(?=<!-- end -->)", re.DOTALL)
 METHODS = {
     "ADF-R": "adforest",
     "RF last 3": "its random forest, refitted on the last 3 batches",

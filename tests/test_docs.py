@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.marked_tables import MARKED, TABLES, fill_marks
+from experiments.marked_tables import MARKED, TABLES, fill_marks, find_pages
 from experiments.reporting.results_page import find_chapter
 
 ROOT = Path(__file__).parents[1]
@@ -22,7 +22,7 @@ PUBLIC = (
     "adforest.integrations.onnx",
     "adforest.integrations.treelite",
 )
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "CHANGELOG.md", *find_pages(ROOT)]
 
 
 def public_names():
@@ -141,3 +141,10 @@ def test_the_glossary_names_what_the_code_has():
     named = {word for row in rows for word in re.findall(r"`(\w+)`", row.rsplit("|", 2)[1])}
     assert [word for word in sorted(named) if not re.search(rf"\b{word}\b", code)] == []
     assert len(named) > 20
+
+
+def test_every_decision_has_its_date():
+    for page in sorted((ROOT / "docs/decisions").glob("0*.md")):
+        title, date, _ = page.read_text(encoding="utf-8").split("\n\n", 2)
+        assert title.startswith("# ")
+        assert re.fullmatch(r"\*20\d\d-\d\d-\d\d\*", date), f"{page.name} has no date below its title"

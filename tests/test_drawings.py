@@ -75,6 +75,15 @@ def test_regions_answer_what_the_tree_answers(toy):
         assert home == [rent]
 
 
+def test_the_drawing_of_single_samples_has_the_figures_of_the_results(drawings, tmp_path):
+    path = DOCS / "images" / "online.svg"
+    shown = path.read_text(encoding="utf-8")
+    if f"Matplotlib v{matplotlib.__version__}," not in shown:
+        pytest.skip("another version of matplotlib draws other bytes")
+    drawings["main"](["online"], tmp_path)
+    assert (tmp_path / "online.svg").read_text(encoding="utf-8") == shown, "run: make pages"
+
+
 def test_the_file_shows_these_cuts(toy):
     svg = (DOCS / "images" / "boxes.svg").read_text(encoding="utf-8")
     named = [cut for cut in toy.cuts if cut.batch > 1]

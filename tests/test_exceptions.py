@@ -1,6 +1,8 @@
 """Errors and warnings of our own: one tree, beneath the built-in classes that callers catch already."""
 
+import ast
 import inspect
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -8,6 +10,7 @@ import pytest
 
 import adforest
 from adforest import AdaptiveDecisionForestClassifier, exceptions
+from adforest.reading import read_batches
 from small_forests import clusters
 
 X, Y = clusters(0)
@@ -19,7 +22,7 @@ def model(**parameters):
 
 def test_the_tree_is_whole():
     classes = [value for value in vars(exceptions).values() if inspect.isclass(value) and issubclass(value, Exception)]
-    assert sorted(one.__name__ for one in classes) == exceptions.__all__
+    assert sorted([exceptions.Advice.__name__, *(one.__name__ for one in classes)]) == exceptions.__all__
     for one in classes:
         is_warning = issubclass(one, Warning)
         assert issubclass(one, exceptions.AdforestWarning if is_warning else exceptions.AdforestError)
@@ -39,6 +42,9 @@ def test_the_tree_is_whole():
         (lambda: model().fit(X, Y).predict(X[:, :1]), exceptions.InputError),
         (lambda: model().fit(X, Y).partial_fit(X, Y.astype(str)), exceptions.InputTypeError),
         (lambda: model().fit(pd.DataFrame({"a": [1.0, "x"]}, dtype=object), [0, 1]), exceptions.InputTypeError),
+        (lambda: read_batches("*.csv", target="y", batch_size=0), exceptions.ParameterError),
+        (lambda: read_batches([], target="y"), exceptions.ParameterError),
+        (lambda: read_batches("*.csv", target=1), exceptions.InputTypeError),
     ],
 )
 def test_errors_can_be_told_apart(fails, expected):
@@ -73,3 +79,20 @@ def test_warnings_can_be_told_apart_and_name_the_line_of_the_caller(warns, expec
         warns()
     assert [one.category for one in caught] == [expected]
     assert caught[0].filename == __file__
+
+
+# The command line ends with one line and an exit code, the service sends a response: what is raised there ends there.
+PLAIN = ("cli", "service", "reading")  # reading is still to follow
+
+
+def test_what_users_can_meet_is_raised_by_classes_of_our_own():
+    package = Path(adforest.__file__).parent
+    found = [
+        f"{path.relative_to(package).as_posix()}:{node.lineno}"
+        for path in sorted(package.rglob("*.py"))
+        if path.relative_to(package).parts[0] not in PLAIN
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and isinstance(node.exc.func, ast.Name)
+        if node.exc.func.id in ("ValueError", "TypeError")
+    ]
+    assert not found

@@ -17,16 +17,16 @@ from adforest.parameters import (
     RANDOM_STATE,
     Amount,
     BaseForest,
+    Integer,
     OneOf,
     Perturbation,
-    Whole,
     check_parameters,
 )
 from experiments import rivals
 
 RULES = [
-    (Whole(), [0, -3, np.int8(2)], [1.0, "1", None, True, np.bool_(True)]),
-    (Whole(2), [2, np.int64(9)], [1, np.int8(-4), 2.5]),
+    (Integer(), [0, -3, np.int8(2)], [1.0, "1", None, True, np.bool_(True)]),
+    (Integer(2), [2, np.int64(9)], [1, np.int8(-4), 2.5]),
     (Amount(0), [0, 0.0, 7, np.float32(1.5), float("inf")], [-1e-9, "0", None, True, float("nan")]),
     (Amount(0, 1), [0, 1, 0.5], [1.0000001, -0.1]),
     (Amount(0, 1, is_low_excluded=True), [1, 1e-300], [0, 0.0, 2]),
@@ -46,8 +46,8 @@ def test_rules_accept_what_they_say(rule, good, bad):
 @pytest.mark.parametrize(
     ("rule", "text"),
     [
-        (Whole(), "an int"),
-        (Whole(3), "an int of at least 3"),
+        (Integer(), "an int"),
+        (Integer(3), "an int of at least 3"),
         (Amount(0), "a number of at least 0"),
         (Amount(0, 1), "a number from 0 up to 1"),
         (Amount(0, 1, is_low_excluded=True), "a number above 0 up to 1"),

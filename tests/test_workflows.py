@@ -38,7 +38,7 @@ def test_recipes_name_programs_of_the_environment_by_their_path():
     """The make of macOS starts simple lines without a shell, and looks for programs in the PATH it was called with."""
     recipes = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
     first = re.findall(r"^\t@?([\w-]+) ", recipes, flags=re.MULTILINE)
-    assert set(first) <= {"rm", "touch", "mkdir", "echo", "printf", "env", "if", "gh"}
+    assert set(first) <= {"rm", "touch", "mkdir", "echo", "printf", "env", "if", "gh", "cd"}
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)

@@ -1,9 +1,13 @@
 """Figures of docs/results.md in other pages, so that no number is typed by hand.
 
-A role is one figure, a directive a part of a table or a bar chart of a column. All three name the chapter and the
-table, with bars between, and stop the build if there is no such figure::
+A role is one figure, a directive a part of a table or a bar chart of a column. They name the chapter and the table,
+with bars between, and stop the build if there is no such figure. ``measured-points`` is by how many hundredths the
+first row is above the second, ``measured-times`` how many times it is as large; ``benchmark`` is a figure of
+benchmarks/record.jsonl::
 
     {measured}`Parameters | Points of mean accuracy against the defaults | window_size=1 | mean`
+    {measured-points}`The next batch | Accuracy on the next batch, real streams | LightGBM all | ADF-R | gas`
+    {benchmark}`predict one record | seconds`
 
     ```{measured} The next batch | Accuracy on the next batch, real streams
     :rows: ADF-R; RF all
@@ -19,6 +23,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from docutils import nodes
@@ -28,7 +33,8 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from experiments.reporting.results_page import PageChapter, find_chapter
+from experiments.benchmark_tables import benchmark_figure
+from experiments.reporting.results_page import FIGURES, PageChapter, find_chapter
 
 SEPARATOR, LIST_SEPARATOR = "|", ";"
 EARLIER_CHAPTERS = "measured_earlier_chapters"  # of the page that is read
@@ -58,17 +64,40 @@ def tell_earlier_chapters(app: Sphinx, document: nodes.document) -> None:
 
 
 class MeasuredRole(SphinxRole):
-    """One figure of the results."""
+    """One figure of the results.
+
+    Parameters
+    ----------
+    find : callable
+        Returns it, given a table and the names that follow the table's title.
+    """
+
+    def __init__(self, find: Callable[..., str]) -> None:
+        self.find = find
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Return the figure as text."""
         try:
-            chapter, title, row, column = (part.strip() for part in unescape(self.text).split(SEPARATOR))
-            figure = note_chapter(self.env, chapter).table(title).cell(row, column)
+            chapter, title, *names = (part.strip() for part in unescape(self.text).split(SEPARATOR))
+            figure = self.find(note_chapter(self.env, chapter).table(title), *names)
+        except (LookupError, TypeError, ValueError) as error:
+            message = self.inliner.reporter.error(f"{self.text!r}: {error}", line=self.lineno)
+            return [nodes.problematic(self.rawtext, self.rawtext)], [message]
+        return [nodes.inline("", _as_shown(figure), classes=["measured"])], []
+
+
+class BenchmarkRole(SphinxRole):
+    """One figure of a line of benchmarks/record.jsonl, with its unit."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Return the figure as text."""
+        try:
+            measure, field = (part.strip() for part in unescape(self.text).split(SEPARATOR))
+            figure = benchmark_figure(measure, field)
         except (LookupError, ValueError) as error:
             message = self.inliner.reporter.error(f"{self.text!r}: {error}", line=self.lineno)
             return [nodes.problematic(self.rawtext, self.rawtext)], [message]
-        return [nodes.inline("", _as_shown(figure.split(" ± ")[0]), classes=["measured"])], []
+        return [nodes.inline("", figure, classes=["measured"])], []
 
 
 class _ResultsDirective(SphinxDirective):
@@ -169,7 +198,9 @@ def bars(values: dict[str, float], title: str) -> str:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Tell Sphinx of the role and the directives."""
-    app.add_role("measured", MeasuredRole())
+    for name, find in FIGURES.items():
+        app.add_role(name, MeasuredRole(find))
+    app.add_role("benchmark", BenchmarkRole())
     app.add_directive("measured", MeasuredTable)
     app.add_directive("measured-bars", MeasuredBars)
     app.connect("doctree-read", tell_earlier_chapters)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 Cell = str | float | int | None
@@ -57,12 +57,15 @@ class Provenance:
     n_seeds : int
     behaviour : dict of str to str
         By ADF method the fingerprint of what it does on a small stream, see `experiments.running.behaviour`.
+    libraries : dict of str to str
+        Versions of the libraries whose methods are compared.
     """
 
     date: str
     commit: str
     n_seeds: int
     behaviour: dict[str, str]
+    libraries: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -66,9 +66,11 @@ def provenance_as_markdown(provenance: Provenance) -> str:
     >>> provenance_as_markdown(Provenance("2022-02-01", "1a2b3c4 + changes", 3, {"ADF-R": "0123456789"}))
     'Measured on 2022-02-01 at commit 1a2b3c4 + changes, seeds: 3, behaviour: ADF-R `0123456789`.'
     """
-    behaviour = ", ".join(f"{method} `{fingerprint}`" for method, fingerprint in provenance.behaviour.items())
     said = f"Measured on {provenance.date} at commit {provenance.commit}, seeds: {provenance.n_seeds}"
-    return f"{said}, behaviour: {behaviour}." if behaviour else f"{said}."
+    for what in ("libraries", "behaviour"):
+        if known := getattr(provenance, what):
+            said += f", {what}: {', '.join(f'{name} `{value}`' for name, value in known.items())}"
+    return f"{said}."
 
 
 def read_provenance(text: str) -> Provenance | None:
@@ -80,12 +82,14 @@ def read_provenance(text: str) -> Provenance | None:
     {'ADF-R': '0123456789'}
     """
     found = re.search(
-        r"^Measured on (\S+) at commit ([^,]+), seeds: (\d+)(?:, behaviour: (.+))?\.$", text, re.MULTILINE
+        r"^Measured on (\S+) at commit ([^,]+), seeds: (\d+)(?:, libraries: (.+?`))?(?:, behaviour: (.+))?\.$",
+        text,
+        re.MULTILINE,
     )
     if found is None:
         return None
-    behaviour = dict(re.findall(r"([^`]+?) `(\w+)`(?:, )?", found[4] or ""))
-    return Provenance(found[1], found[2], int(found[3]), behaviour)
+    libraries, behaviour = (dict(re.findall(r"([^`]+?) `([^`]+)`(?:, )?", found[k] or "")) for k in (4, 5))
+    return Provenance(found[1], found[2], int(found[3]), behaviour, libraries)
 
 
 def _table_as_markdown(table: Table) -> Iterator[str]:

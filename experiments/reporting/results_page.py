@@ -28,8 +28,21 @@ class PageTable:
 
     def number(self, row: str, column: str) -> float | None:
         """Return the mean that a cell holds, None if it is empty."""
-        text = self.cell(row, column).split(" ± ")[0]
+        text = self.mean(row, column)
         return None if text == "–" else float(text.replace(",", ""))
+
+    def mean(self, row: str, column: str) -> str:
+        """Return the text of one cell without what follows ±."""
+        return self.cell(row, column).split(" ± ")[0]
+
+    def points_above(self, row: str, other: str, column: str) -> str:
+        """Return by how many hundredths a row is above another."""
+        return f"{100 * (float(self.mean(row, column)) - float(self.mean(other, column))):.1f}"
+
+    def times(self, row: str, other: str, column: str) -> str:
+        """Return how many times as large a row is as another, as a number of two digits."""
+        ratio = float(f"{float(self.mean(row, column)) / float(self.mean(other, column)):.2g}")
+        return f"{ratio:.1f}" if ratio < 10 else f"{ratio:,.0f}"
 
     def row(self, name: str) -> list[str]:
         """Return the cells of a row, its name first."""
@@ -42,6 +55,10 @@ class PageTable:
         if column not in self.heads:
             raise LookupError(f"there is no column {column!r}; expected one of {', '.join(self.heads)}")
         return self.heads.index(column)
+
+
+# Figures of a table that pages may quote, by the name of their role.
+FIGURES = {"measured": PageTable.mean, "measured-points": PageTable.points_above, "measured-times": PageTable.times}
 
 
 @dataclass(frozen=True)

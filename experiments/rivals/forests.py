@@ -10,7 +10,7 @@ import numpy as np
 from adforest.base import EncodedBatch, FittedModel, StateT, VotingBatchClassifier
 from adforest.forest import Forest, GrowthParams, Samples, Tree
 from adforest.forest.types import Float64Array, Int32Array
-from adforest.growers import Grower, RandomForestGrower, count_features
+from adforest.growers import Grower, RandomForestGrower, TreeRequest, count_features
 from adforest.parallel import spawn_seeds
 from adforest.parameters import AT_LEAST_ONE, COMMON, Rules
 
@@ -33,7 +33,7 @@ class ForestRival(VotingBatchClassifier[StateT]):
     def _grown(self, samples: Samples, seeds: list[int]) -> Forest:
         """Grow a forest from all of the samples."""
         everything = np.arange(len(samples), dtype=np.int32)
-        grown = self._grower(samples.X.shape[1]).build(samples, everything, seeds, n_jobs=self.n_jobs)
+        grown = self._grower(samples.X.shape[1]).build(TreeRequest(samples, everything, seeds, n_jobs=self.n_jobs))
         return forest_of(tree for tree, _ in grown)
 
     def _votes(self, model: FittedModel[StateT], X: Float64Array) -> Float64Array:

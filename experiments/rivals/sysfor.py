@@ -8,7 +8,7 @@ from adforest.base import FittedModel
 from adforest.forest import GrowthParams
 from adforest.forest.types import Float64Array
 from adforest.growers import Grower, SysForGrower
-from adforest.parameters import COMMON, SHARE, Rules
+from adforest.parameters import COMMON, FRACTION, Rules
 from experiments.rivals.forests import Refit, RefitForestClassifier
 
 
@@ -52,7 +52,7 @@ class SysForClassifier(RefitForestClassifier):
     (2, ['low', 'high'])
     """
 
-    _rules: ClassVar[Rules] = COMMON | {"goodness": (SHARE,), "separation": (SHARE,)}
+    _rules: ClassVar[Rules] = COMMON | {"goodness": (FRACTION,), "separation": (FRACTION,)}
     random_state = None  # nothing to draw
 
     def __init__(

@@ -18,10 +18,10 @@ from experiments.running.protocols import find_protocol
 from experiments.specs.methods import find_method, library_version, make_model
 from experiments.specs.run_spec import RunSpec, StreamSpec
 from experiments.specs.sources import Stream, digest_records, find_source, stream_size
+from nextbatch.code import COMPILED, parse_code
 
 PACKAGE = Path(adforest.__file__).parent
 CHECKOUT = Path(__file__).parents[2]
-COMPILED = (".pyx", ".pxd")
 FOLLOWED = ("adforest", "experiments.rivals", "experiments.streams", "nextbatch")  # whose imports of one another count
 NEXTBATCH = Path("benchmarks", "nextbatch", "src", "nextbatch")  # below the checkout
 GROWING = ("forest", "growers")  # what adapters to other libraries import, but grow no tree with
@@ -186,12 +186,7 @@ def _parse(file: Path) -> ast.Module:
 @cache
 def _parsed(file: Path, stamp: tuple[int, int]) -> ast.Module:
     """Return the syntax tree of a Python file as it was at that stamp, without its docstrings."""
-    module = ast.parse(file.read_bytes())
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    for node in ast.walk(module):
-        if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
-            node.body = node.body[1:]
-    return module
+    return parse_code(file.read_bytes())
 
 
 def _digest_files(files: Iterable[Path]) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from adforest.adaptation.scenario import scenario_of
+from adforest.adaptation.report import scenario_of
 from adforest.simulation.batch import Batch, check_count
-from nextbatch.streams import batch_starts
+from nextbatch.batches import batch_starts
 
 
 def cut_in_order(X: NDArray[np.float64], y: NDArray[np.generic], batch_size: int) -> list[Batch]:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from adforest.forest import GrowthParams
 from adforest.forest import Samples as Block
-from adforest.growers import SysForGrower
+from adforest.growers import SysForGrower, TreeRequest
 from adforest.simulation.batch import Batch
 from adforest.simulation.stages import HELD_SHARE, SMALLEST_BATCH, STAGES, TEST_SHARE, Stage
 
@@ -211,7 +211,7 @@ def _is_in_large_leaves(
     n = len(y)
     block = Block(numbers, y.astype(np.int32), np.arange(n, dtype=np.int64), n_categories, len(classes))
     grower = SysForGrower(GrowthParams(max_features=numbers.shape[1], min_samples_leaf=min_leaf))
-    [grown] = grower.build(block, np.arange(n, dtype=np.int32), seeds=[0], n_jobs=1)
+    [grown] = grower.build(TreeRequest(block, np.arange(n, dtype=np.int32), seeds=[0], n_jobs=1))
     leaf = grown.leaf_of
     largest_two = np.argsort(np.bincount(leaf), kind="stable")[-2:]
     return np.isin(leaf, largest_two)

@@ -14,10 +14,10 @@ from adforest.parameters import (
     BaseForest,
     ColumnChanges,
     Criterion,
+    Integer,
     MaxFeatures,
     Rules,
     Splitting,
-    Whole,
     one_of,
     read_bytes,
 )
@@ -160,12 +160,12 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
     _adds_rates = True
     _tuning = TUNING  # experiments set another one on an instance
     _rules: ClassVar[Rules] = FOREST_RULES | {
-        "memory_size": (Whole(0), BYTES, NONE),
-        "max_samples": (Whole(1000), NONE),
+        "memory_size": (Integer(0), BYTES, NONE),
+        "max_samples": (Integer(1000), NONE),
         "criterion": (one_of(Criterion),),
         "renewal": (Amount(0),),
         "answer_for": (one_of(AnswerFor),),
-        "label_delay": (Whole(0),),
+        "label_delay": (Integer(0),),
     }
 
     def __init__(

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from adforest.encoding import EncodingRules, LabelTable, TableEncoder
 from adforest.encoding.tables import column_label
-from adforest.exceptions import InputError, InputTypeError, MissingSamplesError, ParameterError
+from adforest.exceptions import Advice, InputError, InputTypeError, MissingSamplesError, ParameterError
 from adforest.forest import Samples
 from adforest.forest.forest import as_proba as as_proba
 from adforest.forest.types import AnyArray, Float64Array
@@ -52,7 +52,6 @@ class EncodedBatch:
     fixed : dict
         Parameters that cannot change between batches, as they were at the first one.
     source : BatchSource
-        The source of the samples.
     """
 
     plan: BatchPlan
@@ -167,7 +166,7 @@ class FittedAttributes(Generic[StateT]):
     _model: FittedModel[StateT]
 
     @abstractmethod
-    def _answers(self, X: Any) -> tuple[FittedModel[StateT], Float64Array]:
+    def _model_and_votes(self, X: Any) -> tuple[FittedModel[StateT], Float64Array]:
         """Return the model and its votes, columns in the order of the sorted classes."""
 
     def predict(self, X: Any) -> AnyArray:
@@ -181,7 +180,7 @@ class FittedAttributes(Generic[StateT]):
         -------
         ndarray of shape (n_samples,)
         """
-        model, votes = self._answers(X)
+        model, votes = self._model_and_votes(X)
         return model.most_likely(votes)
 
     @property
@@ -233,19 +232,10 @@ class ProbabilityMixin(FittedAttributes[StateT]):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        return as_proba(self._answers(X)[1])
+        return as_proba(self._model_and_votes(X)[1])
 
     def predict_log_proba(self, X: Any) -> Float64Array:
-        """Predict logarithms of class probabilities; minus infinity where a probability is 0.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
+        """Predict logarithms of class probabilities, see `predict_proba`; minus infinity where one is 0."""
         with np.errstate(divide="ignore"):
             logs: Float64Array = np.log(self.predict_proba(X))
         return logs
@@ -343,9 +333,9 @@ class BatchClassifier(FittedAttributes[StateT], ClassifierMixin, BaseEstimator):
         self._check_fixed(before.fixed)
         if not before.has_samples:
             raise MissingSamplesError(
-                f"this {name} was saved with samples=False: it answers, but cannot learn more batches, since the "
-                "samples that trees are grown from are not in the file. Load a file saved with samples=True, or "
-                "start anew with fit()."
+                f"this {name} was saved with samples=False: it predicts, but cannot learn more batches, since the "
+                "samples that trees are grown from are not in the file.",
+                Advice("Load a file saved with samples=True, or {refit}.", shell="Name a file that has them."),
             )
         return BatchRules(before.n_batches + 1, before.encoder, listed, name, encoding)
 
@@ -356,7 +346,8 @@ class BatchClassifier(FittedAttributes[StateT], ClassifierMixin, BaseEstimator):
             if now is not before and not _is_equal(now, before):
                 raise ParameterError(
                     f"{name} of {type(self).__name__} was {before!r} when the model learnt its first batch and is "
-                    f"{now!r} now, but it cannot change between batches. Set it back, or start anew with fit()."
+                    f"{now!r} now, but it cannot change between batches.",
+                    Advice("Set it back, or {refit}."),
                 )
 
     def _check_values(self, encoder: TableEncoder, matrix: Float64Array, source: str) -> None:
@@ -376,7 +367,7 @@ class BatchClassifier(FittedAttributes[StateT], ClassifierMixin, BaseEstimator):
                 "samples, or fill them in, for example with SimpleImputer."
             )
 
-    def _answers(self, X: Any) -> tuple[FittedModel[StateT], Float64Array]:
+    def _model_and_votes(self, X: Any) -> tuple[FittedModel[StateT], Float64Array]:
         model = self._checked()
         matrix = model.encoder.translate(X, getattr(self, "column_changes", None))
         self._check_values(model.encoder, matrix, "these samples")

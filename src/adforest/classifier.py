@@ -30,11 +30,11 @@ from adforest.parameters import (
     Amount,
     BaseForest,
     ColumnChanges,
+    Integer,
     MaxFeatures,
     OneOf,
     Rules,
     Splitting,
-    Whole,
     one_of,
 )
 from adforest.snapshot import FittedForests, Snapshot, TrackAttributes
@@ -44,14 +44,14 @@ from adforest.tracking.column_sketches import sampled
 FOREST_RULES: Rules = COMMON | {
     "base_forest": (one_of(BaseForest),),
     "splitting": (one_of(Splitting),),
-    "drift_threshold": (Whole(0),),
+    "drift_threshold": (Integer(0),),
     "window_size": (AT_LEAST_ONE,),
     "max_depth": (AT_LEAST_ONE, NONE),
     "max_categories": (AT_LEAST_ONE, NONE),
     "min_frequency": (AT_LEAST_ONE, Amount(0, 1, is_low_excluded=True), NONE),
     "class_weight": (WEIGHTS_BY_CLASS, OneOf("balanced", None)),
     "column_changes": (one_of(ColumnChanges),),
-    "verbose": (Whole(0), FLAG),
+    "verbose": (Integer(0), FLAG),
 }
 
 

@@ -119,8 +119,8 @@ class _Requests:
             return growing * random.uniform(0.5, 1.0)
         if answer.status_code not in AGAIN:
             return None
-        told = str(answer.headers.get("retry-after", ""))
-        wait = float(told) if told.isdigit() else growing
+        retry_after = str(answer.headers.get("retry-after", ""))
+        wait = float(retry_after) if retry_after.isdigit() else growing
         return wait * random.uniform(0.5, 1.0)
 
     @staticmethod
@@ -361,7 +361,7 @@ def as_table(X: Any) -> Any:
         index = [name for name in table.column_names if name.startswith("__index_level_")]
         return table.drop_columns(index)
     values = np.atleast_2d(np.asarray(X))
-    return pa.table({f"x{place}": values[:, place] for place in range(values.shape[1])})
+    return pa.table({f"x{index}": values[:, index] for index in range(values.shape[1])})
 
 
 def as_stream(table: Any) -> bytes:

@@ -6,10 +6,11 @@ from typing import Any, ClassVar, Literal
 
 from adforest.classifier import FOREST_RULES, BaseADFClassifier
 from adforest.parameters import (
+    FRACTION,
     NONE,
-    SHARE,
     BaseForest,
     ColumnChanges,
+    Integer,
     MaxFeatures,
     OneOf,
     Perturbation,
@@ -18,7 +19,6 @@ from adforest.parameters import (
     Splitting,
     TreeRepair,
     Voting,
-    Whole,
     one_of,
 )
 
@@ -134,9 +134,9 @@ class PaperADFClassifier(BaseADFClassifier):
 
     _rules: ClassVar[Rules] = FOREST_RULES | {
         "reading": (one_of(Reading),),
-        "repair_threshold": (SHARE,),
-        "error_tolerance": (SHARE,),
-        "memory_size": (OneOf("reading"), Whole(0), NONE),
+        "repair_threshold": (FRACTION,),
+        "error_tolerance": (FRACTION,),
+        "memory_size": (OneOf("reading"), Integer(0), NONE),
         "perturbation": (one_of(Perturbation),),
         "tree_repair": (one_of(TreeRepair),),
         "voting": (one_of(Voting),),

@@ -27,8 +27,8 @@ def in_parts(work: Callable[[slice], None], n: int, n_jobs: int | None, *, is_ev
     if n < 2 * PART_SIZE or (n_threads := effective_n_jobs(n_jobs)) == 1:
         work(slice(None))
     else:
-        share = max(PART_SIZE, -(-n // n_threads)) if is_even else PART_SIZE
-        in_threads(work, [slice(start, start + share) for start in range(0, n, share)], n_jobs)
+        size = max(PART_SIZE, -(-n // n_threads)) if is_even else PART_SIZE
+        in_threads(work, [slice(start, start + size) for start in range(0, n, size)], n_jobs)
 
 
 def spawn_seeds(entropy: list[int], n: int) -> list[int]:

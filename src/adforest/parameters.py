@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol, TypeAlias, get_args
 import numpy as np
 from sklearn.utils import check_random_state
 
-from adforest.exceptions import ParameterError
+from adforest.exceptions import Advice, ParameterError
 
 # Text that parameters take; the rules below are made of these.
 AnswerFor: TypeAlias = Literal["next_batch", "everything"]
@@ -40,7 +40,7 @@ Rules: TypeAlias = dict[str, tuple[Rule, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class Integer:
     """Integers from low to high, both included; None sets no bound."""
 
     low: int | None = None
@@ -48,8 +48,8 @@ class Whole:
 
     def accepts(self, value: Any) -> bool:
         """Return whether a value is an integer within the bounds."""
-        is_whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
-        return is_whole and (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
+        is_integer = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+        return is_integer and (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
 
     def __str__(self) -> str:
         most = "" if self.high is None else f" and at most {self.high}"
@@ -159,8 +159,8 @@ TIME_SPAN = Kind(
 )
 WEIGHTS_BY_CLASS = Kind("a dict of class values to weights above 0", _are_weights)
 NONE = OneOf(None)
-AT_LEAST_ONE = Whole(1, 2**31 - 1)  # what kernels count by
-SHARE = Amount(0, 1)
+AT_LEAST_ONE = Integer(1, 2**31 - 1)  # what kernels count by
+FRACTION = Amount(0, 1)
 COMMON: Rules = {  # parameters that several classifiers have
     "n_estimators": (AT_LEAST_ONE,),
     "window": (AT_LEAST_ONE, NONE),
@@ -171,7 +171,7 @@ COMMON: Rules = {  # parameters that several classifiers have
         one_of(MaxFeatures, None),
     ),
     "categorical_features": (ARRAY_LIKE, OneOf("from_dtype", None)),
-    "n_jobs": (Whole(), NONE),
+    "n_jobs": (Integer(), NONE),
     "random_state": (RANDOM_STATE,),
 }
 
@@ -184,8 +184,8 @@ def check_parameters(estimator: Any, rules: Rules) -> None:
         if not any(rule.accepts(value) for rule in rules[name]):
             expected = ", or ".join(map(str, rules[name]))
             raise ParameterError(
-                f"{name} of {type(estimator).__name__} is {value!r}; expected {expected}. "
-                f"Set it with set_params({name}=...)."
+                f"{name} of {type(estimator).__name__} is {value!r}; expected {expected}.",
+                Advice(f"Set it with set_params({{{name}}}).", {name: ...}, shell=""),
             )
 
 

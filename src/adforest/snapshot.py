@@ -142,7 +142,7 @@ class Snapshot(ProbabilityMixin[State], TrackAttributes):
 
         return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
 
-    def _answers(self, X: Any) -> tuple[FittedModel[State], Float64Array]:
+    def _model_and_votes(self, X: Any) -> tuple[FittedModel[State], Float64Array]:
         return self._model, self._votes(X)
 
     def _votes(self, X: Any) -> Float64Array:

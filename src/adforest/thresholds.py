@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
+from adforest.exceptions import ParameterError
+
 
 def threshold_for_cost(y_true: Any, y_score: Any, *, pos_label: Any, cost_fp: float, cost_fn: float) -> float:
     """Return the threshold with the lowest total cost on some predictions.
@@ -48,7 +50,7 @@ def threshold_for_cost(y_true: Any, y_score: Any, *, pos_label: Any, cost_fp: fl
         FixedThresholdClassifier(FrozenEstimator(model), threshold=threshold, pos_label="fraud")
     """
     if not (min(cost_fp, cost_fn) >= 0 < cost_fp + cost_fn < np.inf):
-        raise ValueError(
+        raise ParameterError(
             f"cost_fp is {cost_fp!r} and cost_fn is {cost_fn!r}; expected numbers of at least 0, one of them above 0."
         )
     check_consistent_length(y_true, y_score)

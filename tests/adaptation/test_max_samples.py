@@ -19,9 +19,9 @@ def test_trees_are_grown_from_no_more_samples_and_all_others_are_placed(base_for
     grower = AdaptiveDecisionForestClassifier(base_forest=base_forest)._grower(2)
     kind, sizes = type(grower), []
 
-    def build(self, samples, known, *args, **options):
-        sizes.append(len(known))
-        return kind_build(self, samples, known, *args, **options)
+    def build(self, request):
+        sizes.append(len(request.known))
+        return kind_build(self, request)
 
     kind_build = kind.build
     monkeypatch.setattr(kind, "build", build)

@@ -9,7 +9,7 @@ from adforest.adaptation import READINGS, RECIPES
 from adforest.adaptation.boxes import Box, root_cuts
 from adforest.adaptation.repair import Assessment, LeafStatistics, Repair, assess
 from adforest.forest import Forest, GrowthParams, LeafCounts, Samples
-from adforest.growers import GROWERS, RandomForestGrower, SysForGrower
+from adforest.growers import GROWERS, RandomForestGrower, SysForGrower, TreeRequest
 from oracles import learn, new_state, rows_of
 
 
@@ -141,7 +141,7 @@ def build(X, y, n_trees=3, max_features=2, min_leaf=1, n_classes=None, grower=No
     X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=np.int32)
     samples = Samples(X, y, np.arange(len(y)), np.zeros(X.shape[1], dtype=np.int32), n_classes or int(y.max()) + 1)
     grower = grower or RandomForestGrower(GrowthParams(max_features=max_features, min_samples_leaf=min_leaf))
-    grown = grower.build(samples, np.arange(len(y), dtype=np.int32), list(range(n_trees)), None)
+    grown = grower.build(TreeRequest(samples, np.arange(len(y), dtype=np.int32), list(range(n_trees)), None))
     return Forest(tuple(g.tree for g in grown), tuple(g.leaf_of for g in grown), np.ones(len(y), dtype=bool)), samples
 
 

@@ -104,7 +104,7 @@ def test_what_cannot_change_is_refused_and_the_model_stays_as_it_was(kind, name)
         model.partial_fit(*batch(2))
     assert str(error.value) == (
         f"{name} of {kind.__name__} was {before!r} when the model learnt its first batch and is {after!r} now, but it "
-        "cannot change between batches. Set it back, or start anew with fit()."
+        "cannot change between batches. Set it back, or start a new model with fit()."
     )
     np.testing.assert_array_equal(model.predict_proba(X), expected)
     model.set_params(**{name: before}).partial_fit(*batch(2))

@@ -42,9 +42,9 @@ def taken(model):
     values = memory.values
     n_older = memory.first_since(state.settings.window_start(state.n_batches + 1))
     arrays = [
-        values.words,
-        values.singles,
-        values.doubles,
+        values.uint16,
+        values.float32,
+        values.float64,
         memory.y,
         memory.serial,
         memory.batch,

@@ -85,7 +85,7 @@ def test_the_list_of_reports_is_a_copy():
 def test_a_report_reads_well():
     model = swapped(forest(), n=2)
     first, last = str(model.history_[0]), str(model.history_[-1])
-    assert first.startswith("batch 1: 60 samples, MUC, new classes 0, 1, drift none, permanent answers (")
+    assert first.startswith("batch 1: 60 samples, MUC, new classes 0, 1, drift none, most weight: permanent (")
     lines = last.splitlines()
     assert lines[0].startswith("batch 4: 60 samples, MKC, drift temporary, ")
     assert sorted(line.split()[0] for line in lines[1:]) == ["active", "newest", "permanent", "temporary"]

@@ -12,7 +12,6 @@ import adforest
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.cli.alerts.rules import KINDS
 from adforest.cli.app import COMMANDS
-from adforest.cli.output import in_shell_words
 from adforest.cli.parameters import MODEL, READING, read_value
 from cli_commands import run, run_apart
 from documents import ROOT
@@ -164,26 +163,3 @@ def test_an_interrupt_is_told(capsys, monkeypatch, tmp_path):
 def test_values_of_parameters(text, value):
     assert read_value(text) == value
     assert type(read_value(text)) is type(value)
-
-
-@pytest.mark.parametrize(
-    ("said", "told"),
-    [
-        ("Pass na_values=['?', '-'] if", "Pass --na-values '?' --na-values - if"),
-        ("Pass thousands=',' if", "Pass --thousands , if"),
-        ("in columns=[...].", "in --columns ...."),
-        ("Drop it, or start a new model with fit().", "Drop it, or start a new model: name another file with --model."),
-        ("x = 'y' and n=3", "x = 'y' and n=3"),
-        (
-            "If they are numbers, convert them in every batch: pd.to_numeric(X['b c'], errors='coerce'); if they are "
-            "names, make the column a category, X['b c'].astype('category'), or list it in categorical_features.",
-            "If they are numbers, write them as such in the files; if they are names, pass --categorical 'b c'.",
-        ),
-        (
-            "Convert it to numbers with pd.to_numeric(..., errors='coerce'), or drop it.",
-            "Convert it to numbers, or drop it.",
-        ),
-    ],
-)
-def test_advice_in_the_words_of_the_shell(said, told):
-    assert in_shell_words(said) == told

@@ -49,7 +49,7 @@ def test_sample_holds_the_models_own_verdicts(run):
     assert {result.scenario for result in run.batches if result.stage == "SUC"} == {"SUC"}
     assert sum(result.n_new_classes for result in run.batches) == 7
     assert {result.drift for result in run.batches} <= {"none", "temporary", "sustained"}
-    assert set(picture.FORESTS) == {"permanent", "active", "temporary", "newest"}
+    assert set(picture.FOREST_COLOURS) == {"permanent", "active", "temporary", "newest"}
 
 
 def test_windows_agree_while_they_hold_the_same_batches(run):

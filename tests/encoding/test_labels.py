@@ -132,7 +132,7 @@ def test_pickled_tables_answer_alike():
         (np.ones((2, 2)), ValueError, "y should be a 1d array"),
         (np.array([{}, {}]), ValueError, "Unknown label type: unknown. the labels of batch 1 hold values of type dict"),
         (np.array(["2020-01-01"], dtype="M8[D]"), ValueError, "Unknown label type: datetime64"),
-        (np.array([b"a"]), ValueError, "Unknown label type: .* must be text, whole numbers or booleans"),
+        (np.array([b"a"]), ValueError, "Unknown label type: .* must be text, integers or booleans"),
     ],
 )
 def test_what_is_no_label_says_so(y, error, message):

@@ -5,6 +5,7 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from adforest.adaptation import FORESTS
@@ -16,14 +17,19 @@ from experiments.reporting.markdown import chapter_as_markdown, read_provenance,
 from experiments.reporting.results_page import EARLIER, PageChapter, mark_earlier, read_page, update_page
 from experiments.running import behaviour
 from experiments.running.behaviour import (
-    PROBABILITIES,
+    MIXED,
+    MIXED_SIZES,
+    SMALL,
+    SMALL_SIZES,
+    draw_mixed,
     fingerprint_behaviour,
     fingerprint_methods,
+    fingerprint_mixed,
     fingerprint_probabilities,
 )
 from experiments.running.measures import describe_forests
 from experiments.specs.options import Options, read_command
-from experiments.specs.run_spec import PREQUENTIAL, MethodSpec, RunSpec, StreamSpec
+from experiments.specs.run_spec import ONLINE, PREQUENTIAL, MethodSpec, RunSpec, StreamSpec
 from experiments.studies.catalogue import STUDIES
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -40,7 +46,7 @@ def check_page_chapter(chapter):
     assert chapter.provenance, f"{chapter.title!r} does not say what it was measured with. {again}"
     now = fingerprint_methods(STUDIES[chapter.study].plan(read_command(chapter.command)))
     measured = chapter.provenance.behaviour
-    assert {label for label in now if label.endswith(PROBABILITIES)} <= measured.keys(), again
+    assert now.keys() <= measured.keys(), again
     for label, fingerprint in measured.items():
         is_now = now.get(label, "not run")
         assert fingerprint == is_now, (
@@ -77,11 +83,14 @@ def page_chapter(behaviour, text=""):
 
 
 def test_a_chapter_of_another_behaviour_is_noticed():
-    true = fingerprint_behaviour(MethodSpec("ADF-R paper"))
-    check_page_chapter(page_chapter({"ADF-R paper": true}))
+    true = fingerprint_methods(STUDIES["splitting"].plan(read_command("python -m experiments splitting")))
+    other = true | {"ADF-R paper": "0123456789"}
+    check_page_chapter(page_chapter(true))
     with pytest.raises(AssertionError, match=r"'T' .* when ADF-R paper behaved otherwise .*experiments splitting"):
-        check_page_chapter(page_chapter({"ADF-R paper": "0123456789"}))
-    check_page_chapter(page_chapter({"ADF-R paper": "0123456789"}, f"\n{EARLIER}\n"))
+        check_page_chapter(page_chapter(other))
+    with pytest.raises(AssertionError, match="experiments splitting"):
+        check_page_chapter(page_chapter({label: one for label, one in true.items() if not label.endswith(MIXED)}))
+    check_page_chapter(page_chapter(other, f"\n{EARLIER}\n"))
     with pytest.raises(AssertionError, match="'T' does not say"):
         check_page_chapter(PageChapter("## T\n\n*Q*\n\n```console\n$ python -m experiments splitting\n```"))
 
@@ -103,6 +112,10 @@ def test_provenance_is_read_as_it_was_written():
     assert read_provenance(text) == PROVENANCE
     assert text.splitlines()[-1].startswith("Measured on 2022-02-01 at commit 1a2b3c4 + changes, seeds: 3, behaviour:")
     assert read_provenance(chapter_as_markdown(CHAPTER)) is None
+    compared = replace(PROVENANCE, libraries={"lightgbm": "4.6.0", "river": "0.22.0.post1"})
+    assert read_provenance(chapter_as_markdown(replace(CHAPTER, provenance=compared))) == compared
+    only_libraries = replace(compared, behaviour={})
+    assert read_provenance(chapter_as_markdown(replace(CHAPTER, provenance=only_libraries))) == only_libraries
     without = replace(PROVENANCE, behaviour={})
     assert read_provenance(chapter_as_markdown(replace(CHAPTER, provenance=without))) == without
     assert Chapter.from_json(replace(EMPTY, provenance=PROVENANCE).to_json()).provenance == PROVENANCE
@@ -163,8 +176,8 @@ def test_behaviour_covers_verdicts_and_leaves(column, monkeypatch):
 def test_probabilities_have_a_fingerprint_where_they_are_evaluated():
     method, calibrated = MethodSpec("ADF-R"), MethodSpec.of("ADF-R", tuning='{"calibrates": false}')
     runs = [RunSpec(StreamSpec("ldpa"), method), RunSpec(StreamSpec("elec2"), method, 0, PREQUENTIAL)]
-    assert set(fingerprint_methods(runs[:1])) == {"ADF-R"}
-    assert set(fingerprint_methods(runs)) == {"ADF-R", "ADF-R probabilities"}
+    assert set(fingerprint_methods(runs[:1])) == {"ADF-R", f"ADF-R{MIXED}"}
+    assert set(fingerprint_methods(runs)) == {"ADF-R", "ADF-R probabilities", "ADF-R mixed columns probabilities"}
     assert fingerprint_behaviour(calibrated) == fingerprint_behaviour(method)
     assert fingerprint_probabilities(calibrated) != fingerprint_probabilities(method)
 
@@ -177,9 +190,46 @@ def test_fingerprints_are_of_adf_by_name_and_by_choices_that_are_words():
         MethodSpec.of("ADF-R paper", repair_threshold=0.2, reading="text"),
     ]
     found = fingerprint_methods([RunSpec(stream, method) for method in methods])
-    assert list(found) == ["ADF-R paper", "ADF-R paper (reading=text)"]
+    names = ["ADF-R paper", "ADF-R paper (reading=text)"]
+    assert list(found) == [*names, *(f"{name}{MIXED}" for name in names)]
     assert found["ADF-R paper"] == fingerprint_behaviour(MethodSpec("ADF-R paper"))
-    assert len(set(found.values())) == 2
+    assert len(set(found.values())) == 4
+
+
+def test_small_batches_have_a_fingerprint_where_samples_are_learnt_one_by_one():
+    method = MethodSpec("ADF-R")
+    found = fingerprint_methods([RunSpec(StreamSpec("elec2"), method, 0, ONLINE)])
+    assert set(found) == {"ADF-R", f"ADF-R{MIXED}", f"ADF-R{SMALL}"}
+    assert found[f"ADF-R{SMALL}"] == fingerprint_mixed(method, SMALL_SIZES, has_log_loss=True)
+    assert {1, 10} < set(SMALL_SIZES)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"memory_size": 100_000},
+        {"class_weight": "balanced"},
+        {"n_estimators": 5},
+        {"answer_for": "everything"},
+    ],
+)
+def test_the_fingerprint_of_mixed_columns_covers_memory_and_votes(changed, monkeypatch):
+    method = MethodSpec("ADF-R")
+    before = fingerprint_mixed(method)
+    made = behaviour.make_model
+    monkeypatch.setattr(behaviour, "MEMORY_SIZE", changed.get("memory_size", behaviour.MEMORY_SIZE))
+    monkeypatch.setattr(behaviour, "make_model", lambda *asked: made(*asked).set_params(**changed))
+    assert fingerprint_mixed.__wrapped__(method) != before
+
+
+def test_mixed_columns_have_what_numbers_do_not():
+    batches = list(draw_mixed(MIXED_SIZES))
+    X = np.concatenate([one for one, _ in batches])
+    assert {type(value) for value in X.ravel()} == {float, str, type(None)}
+    assert {"m", "z"} == set(batches[0][1]) < set(batches[-1][1]) == {"m", "z", "a"}
+    assert "violet" not in batches[0][0][:, 2]
+    assert "violet" in batches[-1][0][:, 2]
+    assert len(X) > 5 * behaviour.MEMORY_SIZE
 
 
 def test_commit_tells_changes_of_the_code(tmp_path):
@@ -218,4 +268,6 @@ def test_a_run_puts_its_chapter_into_the_docs(tmp_path, monkeypatch, capsys):
     _, new = read_page(page)[1]
     assert (new.study, new.title) == ("readings", "Two readings of the paper")
     check_page_chapter(new)
-    assert set(new.provenance.behaviour) == {f"ADF-{one} paper{two}" for one in "RS" for two in ("", " (reading=text)")}
+    names = {f"ADF-{one} paper{two}" for one in "RS" for two in ("", " (reading=text)")}
+    assert set(new.provenance.behaviour) == names | {f"{name}{MIXED}" for name in names}
+    assert new.provenance.libraries == {}

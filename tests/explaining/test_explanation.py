@@ -100,7 +100,7 @@ def test_batches_share_the_vote(model, explanation):
 
 @pytest.mark.parametrize(("sample", "error"), [(27, IndexError), (-28, IndexError), ("x", TypeError), (1.0, TypeError)])
 def test_samples_that_are_not_there(explanation, sample, error):
-    with pytest.raises(error, match=r"sample is .*(0 to 26|position)"):
+    with pytest.raises(error, match=r"sample is .*(0 to 26|index)"):
         explanation.rows(sample)
 
 

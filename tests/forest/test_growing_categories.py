@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import oracles
 from adforest.forest import Forest, GrowthParams
-from adforest.growers import RandomForestGrower, count_features
+from adforest.growers import RandomForestGrower, TreeRequest, count_features
 from grown_trees import SHARED, check_tree, inner_nodes, root_gain
 
 
@@ -127,7 +127,7 @@ def forest_accuracy(columns, n_names, useful=0.0):
     kinds = np.array([0, 0, 0, 0, n_names], dtype=np.int32)[columns]
     samples = oracles.block(X[:, columns], y, n_categories=kinds).samples
     grower = RandomForestGrower(GrowthParams(max_features=count_features("default", len(columns))))
-    grown = grower.build(samples, np.arange(1_500, dtype=np.int32), list(range(15)), 1)
+    grown = grower.build(TreeRequest(samples, np.arange(1_500, dtype=np.int32), list(range(15)), 1))
     forest = Forest(tuple(g.tree for g in grown), tuple(g.leaf_of for g in grown), np.ones(1_500, dtype=bool))
     answers = forest.answer(np.ascontiguousarray(X_new[:, columns]), 2, soft=True)
     return float(np.mean(answers.argmax(axis=1) == y_new))

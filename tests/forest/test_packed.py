@@ -43,7 +43,7 @@ def test_all_values_come_back_and_take_no_more_room_than_they_need(data, kinds, 
     np.testing.assert_array_equal(rows.matrix(), everything)
     assert rows.types.tolist() == [narrowest(column) for column in everything.T]
     assert rows.row_bytes == sum(WIDTHS[kind] for kind in rows.types)
-    assert rows.words.nbytes + rows.singles.nbytes + rows.doubles.nbytes == len(everything) * rows.row_bytes
+    assert rows.uint16.nbytes + rows.float32.nbytes + rows.float64.nbytes == len(everything) * rows.row_bytes
     kept = np.flatnonzero(np.arange(len(everything)) % 3)
     np.testing.assert_array_equal(rows.taken(kept).matrix(), everything[kept])
 
@@ -73,8 +73,8 @@ def test_what_a_column_takes(values, width):
 def test_rows_are_added_without_copying_those_that_are_there_until_a_column_needs_more():
     first = PackedRows.of(np.array([[1.0, 0.5], [2.0, np.nan]]))
     second = first.with_rows(np.array([[3.0, 1.5]]))
-    assert np.shares_memory(first.words, second.words)
-    assert np.shares_memory(first.singles, second.singles)
+    assert np.shares_memory(first.uint16, second.uint16)
+    assert np.shares_memory(first.float32, second.float32)
     third = second.with_rows(np.array([[0.1, 2.0]]))
     assert third.types.tolist() == [2, 1]
     assert third.matrix().tolist()[2:] == [[3.0, 1.5], [0.1, 2.0]]

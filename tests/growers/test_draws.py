@@ -9,7 +9,7 @@ import adforest
 import oracles
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from adforest.adaptation.steps import BatchUpdate
-from adforest.growers import RandomForestGrower, count_features, random_forest, sampling_by_worth
+from adforest.growers import RandomForestGrower, TreeRequest, count_features, random_forest, sampling_by_worth
 from grown_trees import SHARED, check_tree
 
 
@@ -148,7 +148,7 @@ def test_the_grower_favours_what_its_trees_gained_from():
     X, y = wide(0, n=1500)
     b = oracles.block(X, y)
     grower = RandomForestGrower(adforest.forest.GrowthParams(max_features=24))
-    trees = [one.tree for one in grower.build(b.samples, np.arange(1500, dtype=np.int32), [1, 2, 3, 4], 1)]
+    trees = [one.tree for one in grower.build(TreeRequest(b.samples, np.arange(1500, dtype=np.int32), [1, 2, 3, 4], 1))]
     draws = grower.favouring(trees, b.n_categories).params.draws
     assert set(np.argsort(np.bincount(draws[draws >= 0], minlength=600))[-4:]) <= set(range(10, 15))
     assert grower.favouring([], b.n_categories).params.draws is None

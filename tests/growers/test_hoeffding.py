@@ -10,7 +10,7 @@ import oracles
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.forest import Groups, GrowthParams, Samples, Tree, TreeEditor
 from adforest.forest._kernels.streaming import stream
-from adforest.growers import HoeffdingGrower, RandomForestGrower, StreamingGrower, SysForGrower
+from adforest.growers import HoeffdingGrower, RandomForestGrower, StreamingGrower, SysForGrower, TreeRequest
 from small_forests import weights_draw_lots
 
 
@@ -158,7 +158,7 @@ def block(n, seed=0, n_categories=(0, 0, 0, 0, 0)):
 
 def test_leaves_hold_the_weight_of_what_they_saw():
     samples, grower = block(3_000), HoeffdingGrower(GrowthParams(max_features=5, min_samples_leaf=20))
-    for grown in grower.build(samples, np.arange(3_000, dtype=np.int32), [1, 2, 3], None):
+    for grown in grower.build(TreeRequest(samples, np.arange(3_000, dtype=np.int32), [1, 2, 3], None)):
         weights = grower.weights(samples.serial, grown.tree.seed)
         np.testing.assert_array_equal(grown.leaf_of, grown.tree.route(samples.X))
         expected = {}
@@ -173,9 +173,10 @@ def test_leaves_hold_the_weight_of_what_they_saw():
 @pytest.mark.parametrize("min_samples_leaf", [1, 5, 19])
 def test_smaller_leaves_than_the_bound_makes_are_grown_by_entropy(min_samples_leaf):
     samples, known = block(2_000), np.arange(2_000, dtype=np.int32)
-    pure = HoeffdingGrower(GrowthParams(max_features=5, min_samples_leaf=20)).build(samples, known, [1, 2], None)
+    request = TreeRequest(samples, known, [1, 2])
+    pure = HoeffdingGrower(GrowthParams(max_features=5, min_samples_leaf=20)).build(request)
     grower = HoeffdingGrower(GrowthParams(max_features=5, min_samples_leaf=min_samples_leaf))
-    for grown, start in zip(grower.build(samples, known, [1, 2], None), pure, strict=True):
+    for grown, start in zip(grower.build(request), pure, strict=True):
         np.testing.assert_array_equal(grown.leaf_of, grown.tree.route(samples.X))
         inner = np.flatnonzero(start.tree.nodes["split"] >= 0)
         assert len(inner) >= 3
@@ -232,7 +233,7 @@ def test_trees_go_on_splitting_as_batches_come(tree_repair):
 
 def test_streaming_leaves_alone_what_does_not_ask_for_a_split():
     samples, grower = block(3_000), HoeffdingGrower(GrowthParams(max_features=5, min_samples_leaf=20))
-    (grown,) = grower.build(samples, np.arange(3_000, dtype=np.int32), [1], None)
+    (grown,) = grower.build(TreeRequest(samples, np.arange(3_000, dtype=np.int32), [1], None))
     leaf_of, leaves = grown.leaf_of.copy(), np.unique(grown.leaf_of)[:2].astype(np.int32)
     few = [np.flatnonzero(leaf_of == leaf)[:10] for leaf in leaves]
     editor, indices = TreeEditor(grown.tree), np.concatenate(few).astype(np.int32)
@@ -267,7 +268,9 @@ def test_the_same_trees_for_any_number_of_threads():
     samples, grower = block(2_000), HoeffdingGrower(GrowthParams(max_features=5))
     known = np.arange(2_000, dtype=np.int32)
     for one, four in zip(
-        grower.build(samples, known, [1, 2, 3, 4], 1), grower.build(samples, known, [1, 2, 3, 4], 4), strict=True
+        grower.build(TreeRequest(samples, known, [1, 2, 3, 4], 1)),
+        grower.build(TreeRequest(samples, known, [1, 2, 3, 4], 4)),
+        strict=True,
     ):
         np.testing.assert_array_equal(one.tree.nodes, four.tree.nodes)
         np.testing.assert_array_equal(one.tree.row_weight, four.tree.row_weight)

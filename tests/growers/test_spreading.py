@@ -5,7 +5,7 @@ import pytest
 
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.forest import GrowthParams, Samples
-from adforest.growers import GROWERS, build_trees, building_on, spreading
+from adforest.growers import GROWERS, TreeRequest, build_trees, building_on, spreading
 from parted_batches import mixed_batch, saved, sent
 
 
@@ -50,7 +50,7 @@ def test_trees_are_the_same(base, share, draws, workers):
         known = np.flatnonzero(np.random.default_rng(1).random(len(samples)) < share).astype(np.int32)
         rare, seeds = np.array([True, False]), list(range(10, 15))
         for tree_indices in (None, [0, 1, 3, 4, 6]):
-            given = (grower, samples, known, seeds, None, tree_indices, rare, 100)
+            given = (grower, TreeRequest(samples, known, seeds, None, tree_indices, rare, 100))
             here = build_trees(*given)
             with building_on(workers):
                 there = build_trees(*given)
@@ -66,10 +66,11 @@ def test_trees_are_the_same(base, share, draws, workers):
 def test_leaves_that_nobody_asks_for_are_not_sent(share, workers):
     samples = next(blocks())
     known = np.arange(int(share * len(samples)), dtype=np.int32)
-    given = (GROWERS["random_forest"](GrowthParams(max_features=2)), samples, known, [1, 2], None)
-    here = build_trees(*given, route_oob_from=len(samples))
+    grower = GROWERS["random_forest"](GrowthParams(max_features=2))
+    quiet, asked = (TreeRequest(samples, known, [1, 2], route_oob_from=first) for first in (len(samples), 0))
+    here = build_trees(grower, quiet)
     with building_on(workers):
-        there, placed = (build_trees(*given, route_oob_from=first) for first in (len(samples), 0))
+        there, placed = build_trees(grower, quiet), build_trees(grower, asked)
     for one, other in zip(here, there, strict=True):
         assert one.tree.nodes.tobytes() == other.tree.nodes.tobytes()
         assert len(other.leaf_of) == 0

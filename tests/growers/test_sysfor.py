@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import oracles
 from adforest.forest import Groups, GrowthParams, Samples, TreeEditor
-from adforest.growers import SysForGrower
+from adforest.growers import SysForGrower, TreeRequest
 from sysfor_oracles import everyone, good, same_tree, tame
 
 GROWTH = GrowthParams(max_features=1)
@@ -21,7 +21,7 @@ def build(b, n=10, *, n_jobs=1, tree_indices=None, known=None, seeds=None, **par
     grower = SysForGrower(GrowthParams(max_features=1, **params), **rules)
     samples = b.samples
     known = everyone(samples) if known is None else np.asarray(known, dtype=np.int32)
-    return grower.build(samples, known, list(range(n)) if seeds is None else seeds, n_jobs, tree_indices)
+    return grower.build(TreeRequest(samples, known, list(range(n)) if seeds is None else seeds, n_jobs, tree_indices))
 
 
 def asks(tree, node, cut):
@@ -277,15 +277,15 @@ def test_leaves_expand_by_pruned_c45():
 def test_a_grower_that_has_built_can_be_pickled():
     grower = SysForGrower(GROWTH, goodness=0.1)
     b = oracles.random_block(50)
-    before = grower.build(b.samples, everyone(b.samples), [1, 2], 1)
+    before = grower.build(TreeRequest(b.samples, everyone(b.samples), [1, 2], 1))
     copy = pickle.loads(pickle.dumps(grower))
     assert copy == grower
-    after = copy.build(b.samples, everyone(b.samples), [1, 2], 1)
+    after = copy.build(TreeRequest(b.samples, everyone(b.samples), [1, 2], 1))
     assert all(same_tree(x.tree, y.tree) for x, y in zip(before, after, strict=True))
 
 
 def test_samples_are_taken_as_growers_take_them():
     b = oracles.random_block(40)
     samples = Samples(b.X, b.y, np.arange(40) + 10**12, b.n_categories, b.n_classes)
-    grown = SysForGrower(GROWTH).build(samples, everyone(samples), [1, 2], None)
+    grown = SysForGrower(GROWTH).build(TreeRequest(samples, everyone(samples), [1, 2], None))
     assert all(same_tree(one.tree, other.tree) for one, other in zip(grown, build(b, 2), strict=True))

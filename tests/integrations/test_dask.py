@@ -198,7 +198,7 @@ def test_tasks_have_names_and_reports_are_printed(pair, eager, capsys):
     model = DaskAdaptiveDecisionForestClassifier(3, random_state=0, client=pair, verbose=1)
     X, y, _ = delayed_parts(BATCHES[0], 3)
     assert model.fit(X, y).score(X, y) > 0.5
-    assert capsys.readouterr().out.startswith("batch 1: 1500 samples, MUC")
+    assert capsys.readouterr().out.startswith("batch 1: 1,500 samples, MUC")
     names = pair.run_on_scheduler(lambda dask_scheduler: set(dask_scheduler.task_prefixes))
     steps = ("survey", "merge_surveys", "draw", "build_trees", "score")
     assert {f"adforest.{step}" for step in steps} <= names

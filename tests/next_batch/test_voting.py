@@ -335,12 +335,12 @@ def test_a_member_that_cannot_answer_is_left_out_until_it_can():
     model = voting(adf=forest(), bad=Constant(fails_to="large"), refit_after=100)
     model.fit(*batch(0)).partial_fit(*batch(1))
     X, y = batch(2)
-    with pytest.warns(UserWarning, match="bad could not answer and is left out of these answers: OverflowError"):
+    with pytest.warns(UserWarning, match="bad could not predict and is left out of these predictions: OverflowError"):
         answers = model.predict_proba(X + 1000)
     np.testing.assert_allclose(answers, model.named_estimators_.adf.predict_proba(X + 1000))
-    with pytest.warns(UserWarning, match="bad could not answer batch 3: OverflowError: too large. It is left out"):
+    with pytest.warns(UserWarning, match="bad could not predict batch 3: OverflowError: too large. It is left out"):
         model.partial_fit(X + 1000, y)
-    assert model.history_[-1].left_out == {"bad": "could not answer batch 3: OverflowError: too large"}
+    assert model.history_[-1].left_out == {"bad": "could not predict batch 3: OverflowError: too large"}
     assert "bad" not in model.history_[-1].accuracy
     assert model.weights_["bad"] == 0
     assert model.partial_fit(*batch(3)).history_[-1].left_out == {}
@@ -350,7 +350,7 @@ def test_a_member_that_cannot_answer_is_left_out_until_it_can():
 def test_who_could_not_answer_a_batch_may_try_the_next_one_if_nobody_else_can():
     model = voting(only=Constant(fails_to="large")).fit(*batch(0))
     X, y = batch(1)
-    with pytest.warns(UserWarning, match="only could not answer batch 2"):
+    with pytest.warns(UserWarning, match="only could not predict batch 2"):
         model.partial_fit(X + 1000, y)
     assert model.history_[-1].accuracy == {}
     assert model.weights_ == {"only": 1.0}
@@ -359,14 +359,14 @@ def test_who_could_not_answer_a_batch_may_try_the_next_one_if_nobody_else_can():
 
 def test_probabilities_that_are_none():
     model = voting(adf=forest(), odd=Fixed(np.full((200, 3), np.nan))).fit(*batch(0))
-    with pytest.warns(UserWarning, match="odd could not answer batch 2: ValueError: its probabilities"):
+    with pytest.warns(UserWarning, match="odd could not predict batch 2: InputError: its probabilities"):
         model.partial_fit(*batch(1))
 
 
 def test_if_nobody_can_learn_the_first_batch_it_is_an_error_that_names_all():
     model = voting(a=Constant(fails_to="fit"), b=Constant(fails_to="fit"))
     with (
-        pytest.raises(ValueError, match=r"can answer after batch 1: a could not learn.*; b could not learn"),
+        pytest.raises(ValueError, match=r"can predict after batch 1: a could not learn.*; b could not learn"),
     ):
         model.fit(*batch(0))
     assert not hasattr(model, "classes_")
@@ -388,7 +388,7 @@ def test_a_batch_that_fails_leaves_the_model_as_it_was():
 
 def test_if_nobody_can_answer_the_error_of_the_first_is_raised():
     model = voting(a=Constant(fails_to="large"), b=Constant(fails_to="large")).fit(*batch(0))
-    with pytest.warns(UserWarning, match="[ab] could not answer"), pytest.raises(OverflowError, match="too large"):
+    with pytest.warns(UserWarning, match="[ab] could not predict"), pytest.raises(OverflowError, match="too large"):
         model.predict([[1000.0, 1000.0, 1000.0]])
 
 

@@ -94,5 +94,5 @@ def test_arff_integers_are_whole(tmp_path, value):
     assert next(read_batches(write_text(tmp_path, {"x.arff": text.format(8)}), target="y")).y.tolist() == [7, 8]
     batches = read_batches(write_text(tmp_path, {"x.arff": text.format(value)}), target="y")
     assert next(batches).y.tolist() == [7]
-    with pytest.raises(ValueError, match=rf"line 6 of .* holds '{value}' for attribute 'y'; expected a whole number"):
+    with pytest.raises(ValueError, match=rf"line 6 of .* holds '{value}' for attribute 'y'; expected an integer"):
         next(batches)

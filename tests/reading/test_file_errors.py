@@ -82,7 +82,7 @@ def test_another_encoding_is_named(tmp_path, suffix):
         ({"categorical": [0]}, TypeError, r"categorical is \[0\]; expected a list of text"),
         ({"columns": ["y"]}, ValueError, "no column of .* is left to learn from"),
         ({"drop": ["a", "b"]}, ValueError, "no column of .* is left to learn from"),
-        ({"batch_size": 0}, ValueError, "batch_size is 0; expected a whole number of at least 1"),
+        ({"batch_size": 0}, ValueError, "batch_size is 0; expected an integer of at least 1"),
         ({"batch_size": 2.0}, ValueError, r"batch_size is 2\.0; expected"),
         ({"batch_size": True}, ValueError, "batch_size is True; expected"),
         ({"order": "size"}, ValueError, "order is 'size'; expected 'name', 'time' or None"),

@@ -134,7 +134,7 @@ def test_what_python_writes_is_a_number_and_grouped_it_needs_thousands(value):
     assert PLAIN.is_number(str(value))
     assert not is_missing_mark(str(value))
     if math.isfinite(value) and 1000 <= abs(value) < 1e15:
-        assert PLAIN.option_for(f"{value:,}") == "thousands=','"
+        assert PLAIN.settings_for(f"{value:,}") == {"thousands": ","}
         assert NumberFormat(".", ",").is_number(f"{value:,}")
 
 
@@ -208,6 +208,6 @@ def test_classes_that_are_numbers_but_for_marks(tmp_path):
     with pytest.raises(ValueError) as caught:
         read_batches(path, target="y")
     assert str(caught.value) == (
-        f"line 3 of '{path}' holds '?' in column 'y'; expected a whole number, as in other records. Pass "
+        f"line 3 of '{path}' holds '?' in column 'y'; expected an integer, as in other records. Pass "
         "categorical=['y'] if it is a class, or correct or remove the record."
     )

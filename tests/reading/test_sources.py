@@ -208,7 +208,7 @@ def test_row_numbers_that_pandas_wrote_are_noticed(tmp_path, name, called):
     with pytest.warns(UserWarning, match="row numbers") as caught:
         (batch,) = read_batches(path, target="y")
     assert [str(one.message) for one in caught] == [
-        f"the first column of '{path}' has {called} and holds whole numbers: row numbers, as pandas writes them. They "
+        f"the first column of '{path}' has {called} and holds integers: row numbers, as pandas writes them. They "
         f"are learnt like any other column; pass drop=[{name!r}] to leave them out."
     ]
     assert caught[0].filename == __file__

@@ -358,7 +358,7 @@ def test_a_file_that_was_saved_meanwhile_is_not_taken_for_a_new_model(tmp_path):
         make(client, "other")
         (tmp_path / "rents.adf").write_bytes((tmp_path / "other.adf").read_bytes())
         answer = client.put(M, json={"target": "y"})
-        assert (answer.status_code, "Start the service anew" in answer.json()["error"]) == (409, True)
+        assert (answer.status_code, "Restart the service" in answer.json()["error"]) == (409, True)
         assert client.put("/v1/models/Other", json={"target": "y"}).status_code == 409
         assert client.delete(M).status_code == 404
     assert (tmp_path / "rents.adf").exists()

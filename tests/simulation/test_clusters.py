@@ -202,7 +202,7 @@ def test_wandering_refuses_wrong_counts_before_the_first_batch():
         simulate_clusters(n_batches=0)
     with pytest.raises(ValueError, match="batch_size is 15; expected 16 or more"):
         simulate_clusters(batch_size=15)
-    with pytest.raises(TypeError, match=r"n_batches is 2\.0; expected a whole number of 1 or more"):
+    with pytest.raises(TypeError, match=r"n_batches is 2\.0; expected an integer of 1 or more"):
         simulate_clusters(n_batches=2.0)
 
 

@@ -105,14 +105,14 @@ def test_a_temporary_concept_rules_two_batches_between_two_of_the_first(n_batche
 @pytest.mark.parametrize("seed", range(5))
 def test_a_quarter_of_the_classes_or_more_change_between_any_two_concepts(concept, seed):
     family = family_of(concept, seed)
-    X = family.draw_attributes(5000)
+    X = family.draw_features(5000)
     answers = [family.answer(X, k) for k in range(4)]
     assert all(np.mean(answers[i] != answers[j]) > 0.25 for i in range(4) for j in range(i))
 
 
 def test_sea_changes_as_much_as_its_thresholds_say():
     family = family_of("sea", 0)
-    X = family.draw_attributes(100_000)
+    X = family.draw_features(100_000)
     for concept, threshold in enumerate((8, 9, 7, 9.5)):
         answer = family.answer(X, concept)
         # The corner below the line is a triangle of the square of 10 by 10.
@@ -122,14 +122,14 @@ def test_sea_changes_as_much_as_its_thresholds_say():
 
 def test_no_class_of_the_rules_is_rare_under_any_of_them():
     family = family_of("rules", 0)
-    X = family.draw_attributes(20_000)
+    X = family.draw_features(20_000)
     for concept in range(4):
         assert (np.bincount(family.answer(X, concept), minlength=5) / len(X)).min() > 0.1
 
 
 def test_every_attribute_of_the_rules_has_a_say_in_some_concept():
     family = family_of("rules", 0)
-    X = family.draw_attributes(2000)
+    X = family.draw_features(2000)
     for column in range(6):
         moved = X.copy()
         moved[:, column] = np.random.default_rng(1).permutation(X[:, column])
@@ -265,9 +265,9 @@ def test_wrong_values_are_refused_before_the_first_batch(arguments, message):
 
 @pytest.mark.parametrize("wrong", [2.5, "40", None, True])
 def test_counts_must_be_whole_numbers(wrong):
-    with pytest.raises(TypeError, match=f"n_batches .* is {wrong!r}; expected a whole number of 4 or more"):
+    with pytest.raises(TypeError, match=f"n_batches .* is {wrong!r}; expected an integer of 4 or more"):
         simulate_drift(n_batches=wrong)
-    with pytest.raises(TypeError, match=f"batch_size is {wrong!r}; expected a whole number of 1 or more"):
+    with pytest.raises(TypeError, match=f"batch_size is {wrong!r}; expected an integer of 1 or more"):
         simulate_drift(batch_size=wrong)
 
 

@@ -75,5 +75,5 @@ def test_the_same_seed_is_the_same_stream(stream):
 def test_too_few_houses_are_refused():
     with pytest.raises(ValueError, match=r"100 samples make batches of 2 but .* at least 10\. Give \d+ samples"):
         simulate_houses(100)
-    with pytest.raises(TypeError, match=r"n_samples is 1\.5; expected a whole number"):
+    with pytest.raises(TypeError, match=r"n_samples is 1\.5; expected an integer"):
         simulate_houses(1.5)

@@ -62,7 +62,7 @@ EDITS = {
     "more than all are missing": (put(COLUMNS + "over_time.missing", (0, 0), 1.5), "missing holds numbers from"),
     "early records beside counted ones": (
         replace_array(COLUMNS + "early", lambda a: np.full((3, a.shape[1]), np.nan)),
-        "records that wait for bounds",
+        "samples without bounds, although",
     ),
     "classes that were never seen": (put(CLASSES + "first_batch", 0, 0), "first_batch is after"),
     "a class that went before it came": (put(CLASSES + "last_batch", 0, 0), "first_batch is after"),

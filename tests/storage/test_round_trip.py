@@ -100,7 +100,7 @@ def test_without_records_it_answers_and_says_why_it_cannot_learn(name, tmp_path)
     assert_same_answers(loaded, case.model, X)
     before = saved(loaded, tmp_path / "again.adf")
     assert before == bare  # no records come back, whatever is asked for
-    with pytest.raises(ValueError, match="saved with samples=False: it answers, but cannot learn more batches"):
+    with pytest.raises(ValueError, match="saved with samples=False: it predicts, but cannot learn more batches"):
         loaded.partial_fit(X, y)
     assert saved(loaded, tmp_path / "again.adf") == before
     assert not loaded.snapshot(samples=True).has_samples

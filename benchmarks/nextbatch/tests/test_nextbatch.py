@@ -1,7 +1,12 @@
 """Measures against scikit-learn, protocols against later batches, digests, limits, results and the page."""
 
 import dataclasses
+import os
 import re
+import shutil
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -9,19 +14,33 @@ import pandas as pd
 import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
 
-from nextbatch import cli, code, running
+from nextbatch import cli, code, learners, running, submissions, usage
+from nextbatch import page as page_module
+from nextbatch import table as table_module
 from nextbatch.encoding import Encoder
 from nextbatch.learners import find_learner
 from nextbatch.measures import Scores
 from nextbatch.page import make_page
-from nextbatch.protocols import PROTOCOLS, arrange, evaluate
-from nextbatch.results import FILE, KEY, append_row, read_rows, write_rows
-from nextbatch.running import Job, Limits, find_undone, run_job
+from nextbatch.protocol_list import PROTOCOLS
+from nextbatch.protocols import arrange, evaluate, predict_then_learn
+from nextbatch.ranks import make_board
+from nextbatch.results import (
+    FILE,
+    KEY,
+    append_row,
+    describe_machine,
+    describe_versions,
+    read_results,
+    read_rows,
+    write_rows,
+)
+from nextbatch.running import Job, Limits, find_undone, make_plan, mark_stale, run_job
 from nextbatch.streams import RECIPES as RECIPES_FOLDER
 from nextbatch.streams import DataError, cut_batches, digest_table, load_table, read_recipes
 from nextbatch.table import BEGIN, END, make_table
 
 HERE = Path(__file__).parents[1]
+SOURCE = HERE / "src" / "nextbatch"
 RECIPES = read_recipes()
 ABRUPT = RECIPES["abrupt"]
 N_REPEATED = 10  # batches of committed rows that are run again
@@ -29,6 +48,14 @@ N_REPEATED = 10  # batches of committed rows that are run again
 
 def quick(name="abrupt"):
     return cut_batches(load_table(RECIPES[name]), RECIPES[name], quick=True)
+
+
+def main_rows():
+    """Return committed rows of the main protocol, one a learner and stream, as if they were of 20 batches."""
+    rows = {
+        (row["learner"], row["stream"]): row for row in read_rows(HERE / "results") if row["protocol"] == "next-batch"
+    }
+    return [row | {"size": "first 20 batches", "seed": "0"} for row in rows.values()]
 
 
 class Recorder:
@@ -56,6 +83,30 @@ def test_tables_have_the_digest_of_their_recipe(name):
     recipe = RECIPES[name]
     shape = (len(table), table.shape[1] - 1, table["class"].nunique())
     assert shape == (recipe.n_records, recipe.n_features, recipe.n_classes)
+
+
+@pytest.mark.parametrize("recipe", [one for one in RECIPES.values() if not one.is_generated], ids=lambda one: one.name)
+def test_recipes_of_real_streams_say_where_they_are_from(recipe):
+    assert re.fullmatch(r"https://[\w.-]+/\S+", recipe.url)
+    assert re.fullmatch("[0-9a-f]{64}", recipe.parquet_sha256)
+    columns = re.split(r"[,;] ", recipe.time_column)
+    assert (recipe.time_column == "file order") or recipe.kind != "file"
+    if recipe.find():
+        assert recipe.has_same_file()
+        named = set(columns) & set(pd.read_parquet(recipe.find()).columns)
+        assert named or recipe.time_column == "file order" or "left out" in recipe.time_column
+
+
+def test_the_list_shows_sources_and_whether_files_are_the_same(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(cli, "read_recipes", lambda hidden: {name: RECIPES[name] for name in ("abrupt", "elec2")})
+    if RECIPES["elec2"].find():
+        load = pd.read_parquet(RECIPES["elec2"].find())
+        load.to_parquet(tmp_path / "elec2.parquet", compression="gzip")
+        monkeypatch.setenv("NEXTBATCH_DATA", str(tmp_path))
+    assert cli.main(["list", "--check"]) == 0
+    said = capsys.readouterr().out
+    assert "https://www.openml.org/d/151  by file order" in said
+    assert ("[digest as in the recipe; another file]" in said) == bool(RECIPES["elec2"].find())
 
 
 def test_a_changed_table_is_refused(tmp_path, monkeypatch):
@@ -137,17 +188,26 @@ def test_codes_of_categories_do_not_depend_on_what_comes_later():
 
 
 @pytest.mark.parametrize(
-    "name", ["hgb-last3", "lightgbm-last3", "xgboost-last3", "catboost-last3", "river-hat", "adforest"]
+    "name", ["hgb-last3", "lightgbm-last3", "xgboost-last3", "catboost-last3", "river-hat", "capymoa-hat", "adforest"]
 )
 def test_adapters_take_categories_gaps_and_empty_columns(name):
     entry = find_learner(name)
     if entry.missing():
-        pytest.skip(f"{entry.missing()} is not installed")
+        pytest.skip(entry.missing())
     batches = [(X.iloc[:60].assign(none=np.nan), y[:60]) for X, y in quick()[:3]]
     learner = entry.make(random_state=0)
     if name == "catboost-last3":
         learner.parameters = {"iterations": 5}
     assert evaluate(learner, batches, PROTOCOLS["next-batch"])["n_samples"] == 120
+
+
+def test_every_library_has_an_extra_of_its_name(monkeypatch):
+    project = tomllib.loads((HERE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = set(project["optional-dependencies"])
+    needed = {one.module for one in learners.BUILT_IN} - {"sklearn"}
+    assert needed == set(learners.EXTRAS) == extras - {"all"}
+    monkeypatch.setattr(learners.importlib.util, "find_spec", lambda name: None)
+    assert find_learner("xgboost-all").missing() == "xgboost is not installed: pip install 'nextbatch[xgboost]'"
 
 
 def test_code_counts_without_comments_and_docstrings_and_with_what_it_imports(tmp_path):
@@ -178,16 +238,46 @@ def test_code_counts_without_comments_and_docstrings_and_with_what_it_imports(tm
 def test_a_run_is_repeated_if_its_code_its_table_or_its_library_changed(tmp_path, monkeypatch):
     job = Job(PROTOCOLS["next-batch"], ABRUPT, find_learner("prior-all"), "prior-all", quick=True)
     append_row(tmp_path, run_job(job, Limits()) | {"machine": "here"})
-    assert find_undone([job], tmp_path) == []
-    assert find_undone([dataclasses.replace(job, seed=1)], tmp_path) != []
-    other = dataclasses.replace(ABRUPT, sha256="0" * 64)
-    assert find_undone([dataclasses.replace(job, recipe=other)], tmp_path) != []
-    slower = dataclasses.replace(job.protocol, budget=0.1)
-    assert find_undone([dataclasses.replace(job, protocol=slower)], tmp_path) != []
+    assert find_undone([job], tmp_path) == {}
+
+    def why(**changes):
+        (said,) = find_undone([dataclasses.replace(job, **changes)], tmp_path).values()
+        return said
+
+    assert why(seed=1) == "not run"
+    assert why(recipe=dataclasses.replace(ABRUPT, sha256="0" * 64)) == "stale: the table is another one"
+    assert why(protocol=dataclasses.replace(job.protocol, budget=0.1)) == "stale: code has changed"
     said = dataclasses.replace(job.protocol, says="In other words.")
-    assert find_undone([dataclasses.replace(job, protocol=said)], tmp_path) == []
+    assert find_undone([dataclasses.replace(job, protocol=said)], tmp_path) == {}
+    (row,) = read_rows(tmp_path)
+    assert [one["stale"] for one in mark_stale([row, row | {"fingerprint": "0"}], RECIPES)] == ["", "true"]
+    before = job.entry.version()
     monkeypatch.setattr(type(job.entry), "version", lambda self: "scikit-learn 99")
-    assert find_undone([job], tmp_path) != []
+    assert why() == f"stale: of {before}, here is scikit-learn 99"
+    assert [one["stale"] for one in mark_stale([row], RECIPES)] == [""]  # the other version would still give it
+    monkeypatch.setattr(type(job.entry), "version", lambda self: f"{before} (0123456789)")  # a checkout that changed
+    assert [one["stale"] for one in mark_stale([row], RECIPES)] == ["true"]
+
+
+def test_what_is_left_is_said_without_running_it(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(running, "run_job", lambda *_: pytest.fail("a run was made"))
+    run = ["run", "--quick", "--streams", "noise", "--learners", "rf-last", "--out", str(tmp_path)]
+    assert cli.main([*run, "--left"]) == 0
+    assert re.search(r"^ +4  next-batch  not run$", capsys.readouterr().out, re.MULTILINE)
+    assert cli.main([*run, "--minutes", "0"]) == 0
+    assert "4 runs are left; the same command goes on with them." in capsys.readouterr().out
+
+
+def test_runs_are_in_the_order_of_what_they_are_worth():
+    names = ("lightgbm-tuned", "rf-all", "prior-all")
+    entries = {name: find_learner(name) for name in names}
+    recipes = [RECIPES["abrupt"], RECIPES["noise"]]
+    jobs = make_plan(entries, recipes, list(PROTOCOLS.values()), seeds=(0, 1)).jobs
+    assert list(dict.fromkeys(job.protocol.name for job in jobs))[:4] == list(PROTOCOLS)[:4]
+    main = [(job.seed, job.entry.name, job.recipe.name) for job in jobs if job.protocol.name == "next-batch"]
+    assert main[:4] == [(0, name, stream) for stream in ("abrupt", "noise") for name in ("rf-all", "prior-all")]
+    assert main[4:6] == [(0, "lightgbm-tuned", "abrupt"), (0, "lightgbm-tuned", "noise")]
+    assert {seed for seed, *_ in main[6:]} == {1}
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -195,7 +285,7 @@ def test_a_run_is_repeated_if_its_code_its_table_or_its_library_changed(tmp_path
 def test_adforest_does_what_its_committed_row_says(stream):
     entry = find_learner("adforest")
     if entry.missing():
-        pytest.skip("adforest is not installed")
+        pytest.skip(entry.missing())
     rows = {(row["learner"], row["stream"], row["protocol"], row["seed"]): row for row in read_rows(HERE / "results")}
     row = rows["adforest", stream, "next-batch", "0"]
     batches = cut_batches(load_table(RECIPES[stream]), RECIPES[stream], max_batches=N_REPEATED)
@@ -227,6 +317,96 @@ def test_limits_end_a_run_and_errors_are_told_without_paths(tmp_path):
     row = run_mine(tmp_path, "raise KeyError('one\\ntwo')", Limits())
     assert row["status"] == "error"
     assert str(tmp_path) not in row["says"]
+
+
+def starts(what, folder, *, is_daemon=False):
+    """Return code of a learner's partial_fit that starts another Python, whose number it writes down."""
+    (folder / "child.py").write_text(f"import os, time\n{what}\n")
+    return (
+        f"import subprocess, sys, time; child = subprocess.Popen([sys.executable, {str(folder / 'child.py')!r}], "
+        f"start_new_session={is_daemon}); open({str(folder / 'pid')!r}, 'w').write(str(child.pid))"
+    )
+
+
+def is_running(pid):
+    return any(one.pid == pid for one in usage.read_processes())
+
+
+@pytest.mark.skipif(not usage.HAS_PROC, reason="what processes use is read from /proc")
+@pytest.mark.parametrize("is_daemon", [False, True])
+@pytest.mark.parametrize(
+    ("what", "then", "limits", "status"),
+    [
+        ("while True: pass", "time.sleep(600)", Limits(timeout=6), "timeout"),
+        ("held = bytearray(b'x' * 900_000_000); time.sleep(600)", "time.sleep(600)", Limits(memory=700), "memory"),
+        ("time.sleep(600)", "pass", Limits(), "ok"),  # what is still there when the run is over ends, too
+    ],
+)
+def test_processes_that_a_learner_starts_are_within_its_limits(what, then, limits, status, is_daemon, tmp_path):
+    body = f"{starts(what, tmp_path, is_daemon=is_daemon)}; {then}"
+    assert run_mine(tmp_path, body, limits)["status"] == status
+    assert not is_running(int((tmp_path / "pid").read_text()))
+
+
+def test_seconds_and_memory_of_processes_that_a_learner_starts_count():
+    def learn(*_):
+        subprocess.run([sys.executable, "-c", "sum(range(20_000_000))"], check=True)
+
+    batches = [(pd.DataFrame({"x": [0.0]}), np.array(["a"], dtype=object))] * 2
+    steps = list(predict_then_learn(lambda X: None, learn, lambda found, y: None, batches))
+    assert min(step.learn_seconds for step in steps) > 0.1
+
+
+def test_it_can_be_imported_where_there_is_no_posix():
+    code = (
+        "import sys, os, subprocess, sklearn.metrics, pandas, scipy.stats\n"
+        "sys.platform = 'win32'\n"
+        "sys.modules |= {'resource': None, 'fcntl': None}\n"
+        "from nextbatch import cli, page, results, running, submissions, usage, worker\n"
+        "assert usage.children_seconds() == usage.peak_megabytes() == 0.0\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": str(HERE / "src")})
+
+
+def test_rows_say_all_versions_and_a_learner_in_a_file_has_none_of_a_library(tmp_path):
+    asked = learner_file(tmp_path, "pass")
+    assert re.fullmatch(r"code [0-9a-f]{10}", find_learner(asked).version())
+    assert find_learner("rf-all").version().startswith("scikit-learn ")
+    parts = re.fullmatch(r"nextbatch ([\d.]+), NumPy (\S+), pandas (\S+), scikit-learn (\S+)", describe_versions())
+    assert parts[2] == np.__version__
+
+
+def test_fingerprints_are_of_what_computes(monkeypatch):
+    def digest(name):
+        running._digest_common.cache_clear()
+        return Job(PROTOCOLS["delay-1"], ABRUPT, find_learner(name), name).fingerprint()
+
+    names = ("prior-all", "prior-last", "rf-select", "rf-all", "lightgbm-tuned", "river-hat")
+    before = {name: digest(name) for name in names}
+    assert len(set(before.values())) == len(names)
+    changed = set()
+
+    def digest_changed(files):
+        files = {file.relative_to(SOURCE).as_posix(): file for file in files}
+        return code.digest_files(files.values()) + ("changed" if changed & set(files) else "")
+
+    monkeypatch.setattr(running, "digest_files", digest_changed)
+    monkeypatch.setattr(learners, "digest_files", digest_changed)
+    learner = {
+        "learners/refits.py": {"rf-select", "rf-all", "lightgbm-tuned"},
+        "learners/streaming.py": {"river-hat"},
+        "learners/trivial.py": {"prior-all", "prior-last"},
+    }
+    common = ("batches", "encoding", "learners/base", "measures", "protocols", "usage")
+    expected = learner | {f"{name}.py": set(names) for name in common}
+    for file in SOURCE.rglob("*.py"):
+        changed = {file.relative_to(SOURCE).as_posix()}
+        found = {name for name in names if digest(name) != before[name]}
+        assert found == expected.get(*changed, set()), file
+    running._digest_common.cache_clear()
+    other = dataclasses.replace(PROTOCOLS["delay-1"], streams=("abrupt",), says="?", with_costly=True)
+    changed = set()
+    assert Job(other, ABRUPT, find_learner("rf-all"), "rf-all").fingerprint() == before["rf-all"]
 
 
 def test_results_survive_a_round_trip(tmp_path):
@@ -263,31 +443,122 @@ def test_the_readmes_learner_is_run_resumed_submitted_verified_and_shown(tmp_pat
     assert cli.main(["verify", str(folder)]) == 1
 
 
+@pytest.fixture(scope="module")
+def submitted(tmp_path_factory):
+    """Return a submission's folder, and the result of the run that is in it."""
+    folder = tmp_path_factory.mktemp("submitted")
+    job = Job(PROTOCOLS["next-batch"], ABRUPT, find_learner("prior-all"), "prior-all", quick=True)
+    found = run_job(job, Limits()) | {"machine": describe_machine()}
+    append_row(folder, found)
+    return submissions.make_submission("prior-all", folder, folder), found
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("accuracy", "0.99", "accuracy was handed in as 0.99, now it is 0."),
+        ("log_loss", "0.1", "log_loss was handed in as 0.1, now it is"),
+        ("n_samples", "2000", "n_samples was handed in as 2000"),
+        ("tuned", "by hand", "tuned was handed in as by hand, now it is nothing"),
+        ("version", "scikit-learn 0.1", ""),
+        ("accuracy_by_batch", " ".join(["1.000"] * 11), "accuracy_by_batch was handed in as 1.000 at point 1"),
+    ],
+)
+def test_a_submission_with_other_figures_than_its_code_gives_is_not_verified(
+    name, value, said, submitted, tmp_path, monkeypatch
+):
+    folder, found = submitted
+    monkeypatch.setattr(submissions, "run_job", lambda *_: found)
+    shutil.copytree(folder, tmp_path / "copy")
+    told = []
+    write_rows(tmp_path / "copy" / FILE, [row | {name: value} for row in read_rows(folder)])
+    assert submissions.verify_submission(tmp_path / "copy", say=told.append) == (not said)
+    assert said in told[0]
+    assert [row["verified"] for row in read_rows(tmp_path / "copy")] == ["false" if said else "true"]
+
+
+def test_probabilities_may_differ_in_their_last_digits_and_versions_that_differ_are_named(submitted):
+    folder, found = submitted
+    (row,) = read_rows(folder)
+    assert submissions.find_differences(row, found | {"log_loss": found["log_loss"] + 0.00005}) == []
+    assert submissions.find_differences(row, found | {"log_loss": found["log_loss"] + 0.0002}) != []
+    assert submissions.find_versions(row, found) == []
+    (said,) = submissions.find_versions(row, found | {"version": "scikit-learn 99"})
+    assert said == f"it was made with {row['version']}, here is scikit-learn 99"
+
+
 def test_the_page_marks_streams_and_says_where_adforest_is_not_first():
-    rows = read_rows(HERE / "results")
+    rows = main_rows()
     page = make_page(rows, RECIPES)
     assert "elec2*" in page
     assert "football*" not in page
     assert "It is not first on" in page
-    # Made the worst on one stream, it must be named there.
-    worse = [
-        row | {"accuracy": "0.01"} if (row["learner"], row["stream"]) == ("adforest", "hotel") else row for row in rows
-    ]
-    assert "hotel* (" not in make_table(rows, RECIPES)
-    assert "hotel* (" in make_table(worse, RECIPES)
+    # Made the worst on a stream where it is the first, it must be named there.
+    board = make_board(rows, "next-batch", list(RECIPES))
+    won = next(name for name in board.streams if RECIPES[name].chosen_on and board.winner(name) == "adforest")
+    is_there = [(row["learner"], row["stream"]) == ("adforest", won) for row in rows]
+    worse = [row | {"accuracy": "0.01"} if found else row for found, row in zip(is_there, rows, strict=True)]
+    assert f"{won}* (" not in make_table(rows, RECIPES)
+    assert f"{won}* (" in make_table(worse, RECIPES)
+
+
+def test_one_longer_run_hides_no_others():
+    rows = main_rows()
+    table = make_table(rows, RECIPES)
+    longer = next(row for row in rows if (row["learner"], row["stream"]) == ("adforest", "elec2")) | {"size": "full"}
+    assert make_table([*rows, longer | {"accuracy": "1"}], RECIPES) == table
+    every = [row | {"size": "full"} for row in rows if row["stream"] == "elec2"]
+    assert "first 20 batches of 24 streams, the whole of 1 stream" in make_table([*rows, *every], RECIPES)
+    page = make_page([*rows, longer], RECIPES)
+    assert f"{len(rows)} runs" in page
+
+
+def test_submissions_beside_the_results_are_shown_and_unverified_until_they_are_verified(tmp_path):
+    rows = main_rows()
+    write_rows(tmp_path / "results" / FILE, rows)
+    mine = [row | {"learner": "mine", "title": "Mine", "family": "yours"} for row in rows if row["learner"] == "rf-all"]
+    for verified, marked in (("false", "| mine (unverified) |"), ("true", "| mine |")):
+        given = [mine[0] | {"verified": verified}, mine[1] | {"verified": verified}, *mine[2:]]
+        write_rows(tmp_path / "submissions" / "mine" / FILE, given)
+        assert marked in make_table(read_results(tmp_path / "results"), RECIPES)
+        page = make_page(read_results(tmp_path / "results"), RECIPES)
+        page = page.partition('<section class="board"')[2].partition("</section>")[0]  # all streams
+        assert ('title="nobody ran it">unverified' in page) == (verified == "false")
+
+
+def test_rows_of_equal_time_stand_beside_the_others():
+    rows = main_rows()
+    limited = [row | {"protocol": "equal-time", "accuracy": "0.123"} for row in rows]
+    page = make_page([*rows, *limited], RECIPES)
+    board = page.partition('<section class="board"')[2].partition("</section>")[0]
+    assert board.count(">equal time</span>") == len({row["learner"] for row in rows if row["family"] != "trivial"})
+    assert '<td data-value="rf-all, equal time"><span title=' in board
+    table = make_table([*rows, *limited], RECIPES)
+    assert "| real, equal time (19) |" in table
+    assert re.search(r"^\| rf-all.* \| (\*\*)?\.123(\*\*)? \| [\d.]+ \|$", table, re.MULTILINE)
+
+
+def test_stale_rows_are_marked(monkeypatch):
+    current = [row | {"stale": ""} for row in main_rows()]
+    old = [row | ({"stale": "true"} if row["learner"] == "rf-all" else {}) for row in current]
+    for rows, n in ((current, 0), (old, 1)):
+        for module in (page_module, table_module):
+            monkeypatch.setattr(module, "mark_stale", lambda given, recipes: given)
+        assert make_table(rows, RECIPES).count("| rf-all (stale) |") == n
+        assert ("Stale: of code that has changed since" in make_table(rows, RECIPES)) == bool(n)
+        assert ('title="25 of 25 streams">stale' in make_page(rows, RECIPES)) == bool(n)
 
 
 def test_tuned_learners_are_marked_and_rules_are_never_filtered():
-    rows = [row | {"tuned": "of two" if row["learner"] == "rf-all" else ""} for row in read_rows(HERE / "results")]
-    assert "| rf-all (tuned) |" in make_table(rows, RECIPES)
-    assert make_table(rows, RECIPES).count("(tuned)") == 1
+    rows = [row | {"tuned": "of two" if row["learner"] == "rf-all" else ""} for row in main_rows()]
+    assert re.findall(r"\| (\S+) \(tuned", make_table(rows, RECIPES)) == ["rf-all"]
     page = make_page(rows, RECIPES)
     marked = re.findall(
         r'<td data-value="([^"]+)"><span[^>]*>[^<]*</span> <span class="dim" title="of two">tuned', page
     )
     assert set(marked) == {"rf-all"}
     for rule in ("no-change", "prior-last", "prior-all"):
-        assert f"| {rule} |" in make_table(rows, RECIPES)
+        assert re.search(rf"\| {rule} [|(]", make_table(rows, RECIPES))
         assert f'data-family="trivial"><td data-value="{rule}">' in page
 
 
@@ -317,13 +588,16 @@ def test_hidden_streams_are_run_by_those_who_have_the_folder(tmp_path, monkeypat
 def test_the_readme_shows_what_the_results_give():
     text = (HERE.parents[1] / "README.md").read_text(encoding="utf-8")
     shown = text.partition(BEGIN)[2].partition(END)[0].strip()
-    assert shown == make_table(read_rows(HERE / "results"), RECIPES)
+    again = "nextbatch table benchmarks/nextbatch/results --write README.md"
+    # Rows of code that has changed since are marked, here and there: what is not run again is said to be stale.
+    assert shown == make_table(read_results(HERE / "results"), RECIPES), f"Run: {again}"
+    assert re.search(r"(the whole|first \d+ batches) of .+, \d seeds?, run 20\d\d-\d\d-\d\d.* with adforest \d", shown)
 
 
 def test_the_page_in_a_browser(tmp_path):
     browsing = pytest.importorskip("browsing")
     path = tmp_path / "index.html"
-    path.write_text(make_page(read_rows(HERE / "results"), RECIPES), encoding="utf-8")
+    path.write_text(make_page(read_results(HERE / "results"), RECIPES), encoding="utf-8")
     with browsing.chromium() as browser, browsing.visiting(browser) as visit:
         for width in (browsing.DESK, browsing.PHONE):
             for scheme in ("light", "dark"):

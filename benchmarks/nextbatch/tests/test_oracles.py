@@ -8,7 +8,8 @@ from sklearn.metrics import average_precision_score
 
 from nextbatch import protocols
 from nextbatch.measures import Scores
-from nextbatch.protocols import PROTOCOLS, arrange, evaluate
+from nextbatch.protocol_list import BUDGET, PROTOCOLS
+from nextbatch.protocols import arrange, evaluate
 from nextbatch.ranks import make_board, paired_interval
 from nextbatch.results import COLUMNS
 
@@ -140,7 +141,7 @@ def test_with_equal_time_batches_wait_and_are_learnt_joined(monkeypatch):
     class Slow(Diary):
         def partial_fit(self, X, y):
             super().partial_fit(X, y)
-            clock["now"] += 3 * protocols.BUDGET  # as much as 3,000 samples may take
+            clock["now"] += 3 * BUDGET  # as much as 3,000 samples may take
 
     diary = Slow()
     batches = make_batches(["a"] * 8_000, 1_000)

@@ -33,7 +33,7 @@ from adforest.forest._kernels import variants
 from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array
 
 
-class Answers(NamedTuple):
+class JudgedPredictions(NamedTuple):
     """Predictions of the forests for some labelled samples.
 
     Attributes
@@ -88,7 +88,7 @@ def judge(state: State, samples: Samples, leaves: Mapping[str, Int32Array]) -> t
         By forest for which it is known already: the leaf of each sample in each tree.
     """
     n_classes, tuning = samples.n_classes, state.settings.tuning
-    answers = _answers(state, samples, leaves)
+    answers = _predictions(state, samples, leaves)
     n = answers.n * len(samples) / len(answers.y)
     contexts = contexts_of(state, answers.proba, answers.recency)
     answers = answers._replace(proba=filled(answers.proba, unmet_classes(state, answers.proba, n_classes)))
@@ -131,7 +131,7 @@ def judged_indices(seed: int, n_batches: int, n: int, max_judged: int = TUNING.m
     return np.random.default_rng([seed, n_batches]).permutation(n)[:max_judged]
 
 
-def _answers(state: State, samples: Samples, leaves: Mapping[str, Int32Array]) -> Answers:
+def _predictions(state: State, samples: Samples, leaves: Mapping[str, Int32Array]) -> JudgedPredictions:
     """Predict a batch, or a sample of it, with every forest."""
     tuning = state.settings.tuning
     drawn = judged_indices(state.settings.seed, state.n_batches, len(samples), tuning.max_judged)
@@ -146,15 +146,15 @@ def _answers(state: State, samples: Samples, leaves: Mapping[str, Int32Array]) -
             recency = recency_of(np.mean(by_tree, axis=0, dtype=np.float64), tuning)
         by_strength[name] = forest.proba_from(reached, samples.n_classes, np.array(tuning.shrinkage_strengths))
         proba[name] = np.tensordot(state.evidence.shrinkage[known_as(state, name)], by_strength[name], 1)
-    return Answers(y, weight, by_strength, proba, recency, ratios_of(state, samples.n_classes))
+    return JudgedPredictions(y, weight, by_strength, proba, recency, ratios_of(state, samples.n_classes))
 
 
 def as_samples(weight: Float64Array | None, n: int) -> Float64Array:
-    """Return weights scaled to add up to the effective sample size, see `Answers.weight`."""
+    """Return weights scaled to add up to the effective sample size, see `JudgedPredictions.weight`."""
     return np.ones(n) if weight is None else weight * (weight.sum() / (weight @ weight))
 
 
-def _gains_by_voter(state: State, answers: Answers) -> dict[Voter, Float64Array]:
+def _gains_by_voter(state: State, answers: JudgedPredictions) -> dict[Voter, Float64Array]:
     """Return the gain of each voter and variant by sample."""
     voters, tuning = list(state.evidence.weights), state.settings.tuning
     proba = [tuple(answers.proba[name] for name in voter) for voter in voters]
@@ -162,7 +162,7 @@ def _gains_by_voter(state: State, answers: Answers) -> dict[Voter, Float64Array]
     return dict(zip(voters, gains, strict=True))
 
 
-def _calibration(state: State, answers: Answers, vote: Float64Array) -> Float64Array:
+def _calibration(state: State, answers: JudgedPredictions, vote: Float64Array) -> Float64Array:
     """Return how votes are calibrated after a batch, by its samples of classes that were known before it."""
     seen = state.class_mix.seen
     known = answers.y < len(seen)
@@ -170,14 +170,16 @@ def _calibration(state: State, answers: Answers, vote: Float64Array) -> Float64A
     return weights_after(state.evidence.calibration, vote, seen, y, weight, state.settings.tuning)
 
 
-def _mean_logs(answers: Answers, name: str, min_proba: float) -> Float64Array:
+def _mean_logs(answers: JudgedPredictions, name: str, min_proba: float) -> Float64Array:
     """Return by strength of shrinkage the mean logarithm of the probability that a forest gives to the right class."""
     given = answers.by_strength[name][:, np.arange(len(answers.y)), answers.y]
     logs: Float64Array = (np.log(np.maximum(given, min_proba)) * answers.weight).sum(axis=1) / answers.n
     return logs
 
 
-def _scores(state: State, answers: Answers, alone: dict[str, BoolArray], vote: Float64Array, n_classes: int) -> Scores:
+def _scores(
+    state: State, answers: JudgedPredictions, alone: dict[str, BoolArray], vote: Float64Array, n_classes: int
+) -> Scores:
     """Count correct predictions, from which drift and abrupt changes are detected."""
     known = state.forests[PERMANENT].forest.knows(n_classes)[answers.y]
     masks = alone | {"vote": answers.are_right(vote), "known": known}

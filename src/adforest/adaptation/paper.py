@@ -11,14 +11,16 @@ from typing import Any
 
 from adforest.adaptation.evidence import Evidence
 from adforest.adaptation.report import ACTIVE, PERMANENT, TEMPORARY, BatchReport
-from adforest.adaptation.scoring import Answered, accuracies, score_batch, weighted_accuracies
+from adforest.adaptation.scoring import LastPredictions, accuracies, score_batch, weighted_accuracies
 from adforest.adaptation.state import ForestState, State
 from adforest.adaptation.steps import BatchUpdate, report_of
 from adforest.forest import Samples
 from adforest.forest.types import BoolArray, Int64Array
 
 
-def learn(state: State, samples: Samples, order: Int64Array | None = None) -> tuple[State, BatchReport, Answered]:
+def learn(
+    state: State, samples: Samples, order: Int64Array | None = None
+) -> tuple[State, BatchReport, LastPredictions]:
     """Learn a batch as the paper does: perturbed leaves show drift; the forest that fits the batch best predicts.
 
     For order see `score_batch`.
@@ -27,7 +29,7 @@ def learn(state: State, samples: Samples, order: Int64Array | None = None) -> tu
     work = BatchUpdate(state, samples)
     drift, n_drift_batches = "none", 0
     scores: dict[str, Any] = {}
-    answered = Answered.nothing(samples.n_classes)
+    answered = LastPredictions.nothing(samples.n_classes)
     if state.forests:
         found, answered, _ = score_batch(state, samples, {}, order)
         scores = found._asdict()

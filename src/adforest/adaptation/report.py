@@ -1,7 +1,10 @@
 """Report of a batch: what learning it changed, and how well it was predicted before."""
 
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass, field, fields
 from typing import Any
+
+from adforest.wording import counted
 
 PERMANENT, ACTIVE, TEMPORARY, NEWEST = FORESTS = ("permanent", "active", "temporary", "newest")
 # Of the vote, besides accuracy.
@@ -19,7 +22,7 @@ class BatchReport:
     n_samples : int
         Number of samples in the batch.
     scenario : {"SKC", "MKC", "SUC", "MUC", "MKUC"}
-        Single or multiple, known or unknown classes, see `adforest.adaptation.scenario`.
+        Single or multiple, known or unknown classes, see `scenario_of`.
     new_classes : tuple
         Class values never seen before.
     drift : {"none", "temporary", "sustained"}
@@ -71,7 +74,7 @@ class BatchReport:
     >>> print(BatchReport(2, 400, "MKC", (), "none", {"permanent": 0.1, "active": 0.1},
     ...                   {"permanent": "repaired", "active": "repaired"}, {"permanent": 0.9, "active": 0.88},
     ...                   {"permanent": 120, "active": 110}, "permanent", {"permanent": 1.0}, 0.25))
-    batch 2: 400 samples, MKC, drift none, permanent answers (0.250 s)
+    batch 2: 400 samples, MKC, drift none, most weight: permanent (0.250 s)
       permanent   repaired   perturbed 0.100  accuracy 0.900  leaves 120
       active      repaired   perturbed 0.100  accuracy 0.880  leaves 110
     """
@@ -105,11 +108,10 @@ class BatchReport:
         return flat_row(self)
 
     def __str__(self) -> str:
-        plural = "" if self.n_samples == 1 else "s"
         new = f", new classes {', '.join(map(str, self.new_classes))}" if self.new_classes else ""
         lines = [
-            f"batch {self.batch}: {self.n_samples} sample{plural}, {self.scenario}{new}, drift {self.drift}, "
-            f"{self.answering} answers ({self.seconds:.3f} s)"
+            f"batch {self.batch}: {counted(self.n_samples, 'sample')}, {self.scenario}{new}, drift {self.drift}, "
+            f"most weight: {self.answering} ({self.seconds:.3f} s)"
         ]
         for name, action in self.action.items():
             line = f"  {name:<10}  {action:<9}"
@@ -118,6 +120,33 @@ class BatchReport:
             line += f"  leaves {self.n_leaves[name]}" if name in self.n_leaves else ""
             lines.append(line.rstrip())
         return "\n".join(lines)
+
+
+def scenario_of(batch_classes: Collection[Hashable], known_classes: Collection[Hashable]) -> str:
+    """Return the scenario of a batch from its class values and those known before it (the paper's Eq. 4).
+
+    ======  =========================  ================
+    name    classes in the batch       of them known
+    ======  =========================  ================
+    SKC     one                        all
+    MKC     several                    all
+    SUC     one                        none
+    MUC     several                    none
+    MKUC    several                    some
+    ======  =========================  ================
+
+    Examples
+    --------
+    >>> scenario_of({"a", "b"}, known_classes={"b", "c"})
+    'MKUC'
+    """
+    batch, known = set(batch_classes), set(known_classes)
+    amount = "S" if len(batch) == 1 else "M"
+    if batch <= known:
+        return amount + "KC"
+    if batch & known:
+        return "MKUC"
+    return amount + "UC"
 
 
 def flat_row(owner: Any) -> dict[str, Any]:

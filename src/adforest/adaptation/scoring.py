@@ -54,7 +54,7 @@ class BatchScores(NamedTuple):
     n_tested: float
 
 
-class Answered(NamedTuple):
+class LastPredictions(NamedTuple):
     """Predictions for the last samples of a batch before it was learnt, for choosing thresholds.
 
     Attributes
@@ -69,12 +69,12 @@ class Answered(NamedTuple):
     probabilities: Float32Array
 
     @classmethod
-    def nothing(cls, n_classes: int) -> Answered:
+    def nothing(cls, n_classes: int) -> LastPredictions:
         """Return no predictions."""
         return cls(np.empty(0, dtype=np.int32), np.empty((0, n_classes), dtype=np.float32))
 
 
-class Answers(NamedTuple):
+class BatchPredictions(NamedTuple):
     """Predictions for some labelled samples.
 
     Attributes
@@ -108,7 +108,7 @@ class ScoredBatch(NamedTuple):
     """How a batch was answered before it was learnt; `RecentAnswers` of all its samples only where they are few."""
 
     scores: BatchScores
-    answered: Answered
+    answered: LastPredictions
     recent: RecentAnswers | None
 
 
@@ -143,7 +143,7 @@ def score_batch(state: State, samples: Samples, leaves: Leaves, order: Int64Arra
         leaves = leaves_by_forest(state, samples, {}) if leaves else leaves
     y, order = samples.y, np.arange(samples.n_classes) if order is None else order
     parts = [slice(start, start + PART) for start in range(0, len(y), PART)]
-    answers = [_answers(state, samples, leaves, order, part) for part in parts]
+    answers = [_predictions(state, samples, leaves, order, part) for part in parts]
     right, given, highest, squares, positive, kept, recent = _joined(answers)
     kept = kept[-n_kept(samples.n_classes) :]
     ranked = ranking_metrics(y == order[1], positive) if len(order) == 2 else (None, None)
@@ -158,7 +158,7 @@ def score_batch(state: State, samples: Samples, leaves: Leaves, order: Int64Arra
         confidence=float(highest.mean()),
         n_tested=float(len(y)),
     )
-    return ScoredBatch(scores, Answered(y[len(y) - len(kept) :], kept), recent)
+    return ScoredBatch(scores, LastPredictions(y[len(y) - len(kept) :], kept), recent)
 
 
 def accuracies(right: dict[str, BoolArray]) -> dict[str, float]:
@@ -173,17 +173,17 @@ def weighted_accuracies(right: dict[str, BoolArray], weight: Float64Array | None
     return {name: float(np.average(one, weights=weight)) for name, one in right.items()}
 
 
-def _joined(answers: list[Answers]) -> Answers:
+def _joined(answers: list[BatchPredictions]) -> BatchPredictions:
     """Return predictions for consecutive samples as one object."""
     if len(answers) == 1:
         return answers[0]
     right = {name: np.concatenate([one.right[name] for one in answers]) for name in answers[0].right}
     columns = list(zip(*answers, strict=True))[1:-1]
     given, highest, squares, positive, kept = (np.concatenate(parts) for parts in columns)
-    return Answers(right, given, highest, squares, positive, kept, None)
+    return BatchPredictions(right, given, highest, squares, positive, kept, None)
 
 
-def _answers(state: State, samples: Samples, leaves: Leaves, order: Int64Array, part: slice) -> Answers:
+def _predictions(state: State, samples: Samples, leaves: Leaves, order: Int64Array, part: slice) -> BatchPredictions:
     """Predict a part of the samples."""
     X, y = samples.X[part], samples.y[part]
     n_known = len(state.class_mix.seen)  # classes known or declared before the batch
@@ -199,7 +199,7 @@ def _answers(state: State, samples: Samples, leaves: Leaves, order: Int64Array, 
     squares = np.einsum("ij,ij->i", probabilities, probabilities)
     positive = probabilities[:, order[-1]] if len(order) == 2 else np.zeros(len(y))
     kept = probabilities[-n_kept(samples.n_classes) :].astype(np.float32)
-    return Answers(right, given, highest, squares, positive, kept, recent)
+    return BatchPredictions(right, given, highest, squares, positive, kept, recent)
 
 
 def _votes_by_forest(

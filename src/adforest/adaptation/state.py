@@ -14,6 +14,7 @@ from adforest.adaptation.memory import ClassWeight, Memory, WindowBound, sample_
 from adforest.adaptation.recent_samples import RecentSamples
 from adforest.adaptation.report import ACTIVE, FORESTS, PERMANENT
 from adforest.adaptation.tuning import TUNING, Tuning
+from adforest.exceptions import ParameterError
 from adforest.forest import Forest, Samples, Tree
 from adforest.forest.packed import PackedRows
 from adforest.forest.types import Float32Array, Float64Array, Int32Array, Int64Array
@@ -239,10 +240,10 @@ class State:
 def find_forest(state: State, name: str) -> Forest:
     """Return the forest of that name, or raise an error that lists the names."""
     if name not in FORESTS:
-        raise ValueError(f"forest is {name!r}; expected {', '.join(map(repr, FORESTS[:-1]))} or {FORESTS[-1]!r}")
+        raise ParameterError(f"forest is {name!r}; expected {', '.join(map(repr, FORESTS[:-1]))} or {FORESTS[-1]!r}")
     found = state.forest(name)
     if found is None:
-        raise ValueError(
+        raise ParameterError(
             f"there is no {name} forest after batch {state.n_calls}. Look at one of these: {', '.join(state.forests)}."
         )
     return found

@@ -8,9 +8,7 @@ all samples in memory. While these are few, that is every tree at every batch; l
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from time import time
 from typing import Any
 
@@ -21,14 +19,13 @@ from adforest.adaptation.evidence import Evidence
 from adforest.adaptation.memory import rescaled
 from adforest.adaptation.recent_samples import RecentSamples
 from adforest.adaptation.repair import Assessment, Repair, assess
-from adforest.adaptation.report import ACTIVE, FORESTS, NEWEST, PERMANENT, BatchReport
-from adforest.adaptation.scenario import scenario_of
+from adforest.adaptation.report import ACTIVE, FORESTS, NEWEST, PERMANENT, BatchReport, scenario_of
 from adforest.adaptation.state import ForestState, Settings, State
 from adforest.adaptation.undrawn import route_undrawn
 from adforest.forest import Forest, Samples
 from adforest.forest._kernels.sampling import are_drawn
 from adforest.forest.types import BoolArray, Float32Array, Int32Array, Int64Array
-from adforest.growers import Grown, RandomForestGrower, build_trees
+from adforest.growers import Grown, RandomForestGrower, TreeRequest, build_trees
 from adforest.parallel import in_threads, spawn_seeds
 
 BUILD, REPAIR, RENEW, BUILD_NEWEST, DRAW = range(5)  # what a seed is for
@@ -162,11 +159,11 @@ class BatchUpdate:
         settings = self.settings
         rare = self.memory.rare_since(settings.window_start(self.number), settings.window_bound, settings.tuning)
         seeds = self._seeds(RENEW, len(tree_indices))
-        built = self._grown(samples, known, seeds, tree_indices=tree_indices, always_in_bag=rare)
+        request = TreeRequest(samples, known, seeds, settings.n_jobs, tree_indices=tree_indices, always_in_bag=rare)
         # A systematic base forest may have no trees for the last indices.
         return {
             tree_index: one._replace(tree=one.tree.built_at(self.number))
-            for tree_index, one in zip(tree_indices, built, strict=False)
+            for tree_index, one in zip(tree_indices, self._grown(request), strict=False)
         }
 
     def _coded_since(self, first: int) -> Samples:
@@ -216,43 +213,26 @@ class BatchUpdate:
         part = self._coded_since(indices.start) if isinstance(indices, slice) else self.samples.part(indices)
         samples = rescaled(part, self.settings.tuning)
         everything, seeds = np.arange(len(samples), dtype=np.int32), self._seeds(purpose, n_trees)
-        return self._grown(samples, everything, seeds, route_oob_from=0 if is_repairable else len(samples))
+        first = 0 if is_repairable else len(samples)
+        return self._grown(TreeRequest(samples, everything, seeds, self.settings.n_jobs, route_oob_from=first))
 
-    def _grown(
-        self,
-        samples: Samples,
-        known: Int32Array,
-        seeds: list[int],
-        *,
-        tree_indices: Sequence[int] | None = None,
-        always_in_bag: BoolArray | None = None,
-        route_oob_from: int = 0,
-    ) -> list[Grown]:
+    def _grown(self, request: TreeRequest) -> list[Grown]:
         """Grow trees as growers do, from no more samples than ``max_samples`` says, sampled; count the others."""
-        settings = self.settings
-        build = partial(
-            build_trees,
-            settings.grower,
-            samples,
-            seeds=seeds,
-            n_jobs=settings.n_jobs,
-            tree_indices=tree_indices,
-            always_in_bag=always_in_bag,
-            route_oob_from=route_oob_from,
-        )
+        settings, samples, known = self.settings, request.samples, request.known
         if settings.max_samples is None or len(known) <= settings.tuning.sample_slack * settings.max_samples:
-            return build(known)
+            return build_trees(settings.grower, request)
         [seed] = self._seeds(DRAW, 1)
         is_drawn = are_drawn(samples.serial[known], settings.max_samples / len(known), seed)
-        if always_in_bag is not None:
-            is_drawn |= always_in_bag[samples.y[known]]
+        if request.always_in_bag is not None:
+            is_drawn |= request.always_in_bag[samples.y[known]]
         others = known[~is_drawn]
-        others = others[np.searchsorted(others, route_oob_from) :]
+        others = others[np.searchsorted(others, request.route_oob_from) :]
 
         def with_undrawn(grown: Grown) -> Grown:
             return grown._replace(tree=route_undrawn(samples, *grown, others, settings.grower))
 
-        return in_threads(with_undrawn, build(known[is_drawn]), settings.n_jobs)
+        grown = build_trees(settings.grower, replace(request, known=known[is_drawn]))
+        return in_threads(with_undrawn, grown, settings.n_jobs)
 
     def frozen_forest(self, grown: list[Grown], indices: slice | Int64Array) -> Forest:
         """Return the forest of trees that were grown from the samples at some indices; nobody may repair it."""

@@ -19,7 +19,7 @@ from adforest.adaptation.judging import judge, judge_recent
 from adforest.adaptation.memory import rescaled
 from adforest.adaptation.recent_samples import first_weights
 from adforest.adaptation.report import ACTIVE, NEWEST, PERMANENT, TEMPORARY, BatchReport
-from adforest.adaptation.scoring import Answered, BatchScores, leaves_by_forest, score_batch
+from adforest.adaptation.scoring import BatchScores, LastPredictions, leaves_by_forest, score_batch
 from adforest.adaptation.state import ForestState, Settings, State
 from adforest.adaptation.steps import BUILD, BUILD_NEWEST, BatchUpdate, answering_votes, report_of
 from adforest.adaptation.tuning import Tuning
@@ -36,7 +36,7 @@ class Outcome(NamedTuple):
     state: State
     drift: str
     scores: BatchScores | None
-    answered: Answered
+    answered: LastPredictions
     work: BatchUpdate | None
 
 
@@ -47,7 +47,9 @@ class Change(NamedTuple):
     is_abrupt: bool
 
 
-def learn(state: State, samples: Samples, order: Int64Array | None = None) -> tuple[State, BatchReport, Answered]:
+def learn(
+    state: State, samples: Samples, order: Int64Array | None = None
+) -> tuple[State, BatchReport, LastPredictions]:
     """Return the state after one more batch, its report and its predictions; for order see `score_batch`."""
     started = perf_counter()
     batch = samples if state.pending is None else state.pending.joined(samples)
@@ -76,7 +78,7 @@ def _build(state: State, batch: Samples) -> Outcome:
     recent = replace(state.recent, weights=first_weights(tuning.high_trust))
     recent = recent.after(batch.y, leaves, work.settings.label_delay, tuning)
     after = work.finish(state.evidence.with_forests([PERMANENT], tuning), recent=recent)
-    return Outcome(after, "none", None, Answered.nothing(batch.n_classes), work)
+    return Outcome(after, "none", None, LastPredictions.nothing(batch.n_classes), work)
 
 
 def _waits(state: State, batch: Samples) -> bool:

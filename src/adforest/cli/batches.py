@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from adforest.cli.stopping import keep_signals
+from adforest.exceptions import AdforestError
 
 STANDARD_INPUT = "-"
 SPOOL_PREFIX = "adforest-stdin-"  # of the temporary folder in which standard input becomes a file
@@ -43,8 +44,11 @@ def found_files(sources: Sequence[str], order: str | None) -> Iterator[list[Path
         try:
             yield list(dict.fromkeys(files))
         except ValueError as error:
+            spooled = re.compile(rf"'{re.escape(folder)}/input\.[^']*'")
             if folder in str(error):
-                error.args = (re.sub(rf"'{re.escape(folder)}/input\.[^']*'", "standard input", str(error)),)
+                error.args = (spooled.sub("standard input", str(error)),)
+            if isinstance(error, AdforestError):
+                error.problem = spooled.sub("standard input", error.problem)
             raise
 
 

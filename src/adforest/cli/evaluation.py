@@ -18,9 +18,10 @@ from adforest.cli.batches import (
     shown,
     with_noted,
 )
-from adforest.cli.output import counted, remark
+from adforest.cli.output import remark
 from adforest.cli.surveying import fingerprint
 from adforest.origins import origins_of
+from adforest.wording import counted
 
 N_RECORDS = 1 << 16  # read at once
 MIN_PROBABILITY = 1e-15  # what a probability of 0 counts as in the log loss, as in scikit-learn
@@ -240,7 +241,7 @@ def prediction_changes(first: Any, second: Any, sources: Sequence[str], reading:
     n_samples, moved = 0, 0.0
     with found_files(sources, None) as paths:
         for path in paths:
-            (labels, proba), (others, theirs) = (_answers(model, path, reading, shared) for model in models)
+            (labels, proba), (others, theirs) = (_predictions(model, path, reading, shared) for model in models)
             pairs.update(zip(labels, others, strict=True))
             n_samples += len(labels)
             moved += float(abs(proba - theirs).max(axis=1, initial=0.0).sum())
@@ -253,7 +254,7 @@ def prediction_changes(first: Any, second: Any, sources: Sequence[str], reading:
     }
 
 
-def _answers(model: Any, path: Path, reading: Mapping[str, Any], classes: Sequence[Any]) -> tuple[list[Any], Any]:
+def _predictions(model: Any, path: Path, reading: Mapping[str, Any], classes: Sequence[Any]) -> tuple[list[Any], Any]:
     """Return the predicted labels of the records of a file, and the probabilities of some classes."""
     import numpy as np
 

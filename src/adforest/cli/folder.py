@@ -15,6 +15,7 @@ from typing import NamedTuple
 from adforest.cli.model_file import Signature, naming_unwritten
 from adforest.cli.stopping import holding_signals
 from adforest.reading.paths import natural_key, suffix_of
+from adforest.wording import utc
 
 
 @dataclass
@@ -229,8 +230,8 @@ class FileLog:
 
     def reject(self, path: Path, moved_to: Path | None, reason: str) -> None:
         """Record that a file was set aside."""
-        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        one = Rejection(os.fspath(path), None if moved_to is None else os.fspath(moved_to), reason, now)
+        target = None if moved_to is None else os.fspath(moved_to)
+        one = Rejection(os.fspath(path), target, reason, utc(time.time()))
         self.n_rejected += 1
         self.rejections = [*self.rejections, one][-MAX_KEPT:]
         self._attempts.pop(self._under_way, 0)

@@ -25,6 +25,7 @@ from adforest.cli.output import option
 from adforest.cli.parameters import read_value
 from adforest.cli.stopping import holding_signals, keep_signals
 from adforest.cli.surveying import Fingerprint, Limits, Survey, ends_a_line, fingerprint, survey
+from adforest.exceptions import ParameterError
 
 NO_TARGET = "--target is not given; expected the column that holds the classes"
 NO_LIMITS = Limits()
@@ -145,8 +146,8 @@ class Learner:
         self.model.set_params(**{name: read_value(value) for name, value in parameters.items()})
         try:
             check_changed_parameters(self.model)
-        except ValueError as error:
-            raise ValueError(_as_option(str(error), parameters)) from None
+        except ParameterError as error:
+            raise ParameterError(_as_option(error.problem, parameters), error.advice) from None
 
     def _checked_target(self, target: str | None) -> str:
         """Return the target, given or stored, or raise if there is none or if they differ."""
@@ -266,7 +267,7 @@ class Learner:
         if not path.exists() or path.suffix.lower() not in TEXT_SUFFIXES:
             raise ValueError(
                 f"{grown}; expected that of text files alone (.csv, .jsonl, not compressed), of which the rest can be "
-                "told from the beginning. Write the rest to a file of its own."
+                "separated from the beginning. Write the rest to a file of its own."
             )
         if not ends_a_line(path, n_bytes):
             raise ValueError(
@@ -360,28 +361,28 @@ class Learner:
         """Raise if a batch lacks or adds columns and may not; the error names the file."""
         if self.is_new or self.model.column_changes == "allow":
             return
-        learnt, came = learnt_columns(self.model), batch.X.column_names
-        known, there = set(learnt), set(came)
-        lacks, adds = [name for name in learnt if name not in there], [name for name in came if name not in known]
+        learnt, given = learnt_columns(self.model), batch.X.column_names
+        known, there = set(learnt), set(given)
+        lacks, adds = [name for name in learnt if name not in there], [name for name in given if name not in known]
         if not lacks and not adds:
             return
         parts = [
             f"{what} {', '.join(map(repr, names[:5]))}" for what, names in (("lacks", lacks), ("adds", adds)) if names
         ]
         advice = "Rename the columns" if lacks and adds else "Add the column" if lacks else "Leave it out with --drop"
-        header = self._header_place(batch.files[0])
+        header = self._header_label(batch.files[0])
         raise ValueError(
             f"{header} {' and '.join(parts)}; expected the {len(learnt)} columns that '{self.path}' learnt. "
             f"{advice}, or set --column-changes allow."
         )
 
-    def _header_place(self, path: Path) -> str:
+    def _header_label(self, path: Path) -> str:
         """Return the location of the column names of a file, for errors."""
         from adforest.reading.files import open_sources
 
         archives = [parent for parent in path.parents if parent.is_file()]
         files, _ = open_sources([*archives, path][:1], self.target, self.target, **for_prediction(self.reading))
-        return next(str(file.header_place) for file in files if file.path == path)
+        return next(str(file.header_label) for file in files if file.path == path)
 
 
 def _state_of(path: Path) -> Signature:
@@ -394,4 +395,4 @@ def _as_option(message: str, parameters: Mapping[str, str]) -> str:
     name = message.partition(" ")[0]
     if name not in parameters:
         return message
-    return message.partition(" Set it ")[0].replace(f"{name} of AdaptiveDecisionForestClassifier", option(name), 1)
+    return message.replace(f"{name} of AdaptiveDecisionForestClassifier", option(name), 1)

@@ -1,11 +1,10 @@
 """Output of commands: results on standard output, as text or JSON; progress and remarks on standard error.
 
-Messages of the library are printed in the words of the shell: its parameters are options here.
+Advice of the library is printed for a shell: its parameters are options here.
 """
 
 from __future__ import annotations
 
-import ast
 import json
 import math
 import re
@@ -14,27 +13,14 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
+
+from adforest.exceptions import AdforestError, AdforestWarning
+from adforest.wording import utc
 
 # C0 and C1, what turns the direction of text, line and paragraph separators, halves of surrogate pairs
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-
-# name=[...], name='...' or name=..., as errors of the library advise
-ADVICE = re.compile(r"\b([a-z][a-z_]+)=(\[[^\]]*\]|'[^']*'|\"[^\"]*\"|\.\.\.)")
-# advice about pandas, which does not apply to a shell
-PANDAS = re.compile(r"(?:, for example)? with pd\.[^;]*?errors='coerce'\)(?:, which makes [^;]*?missing)?")
-CURES = re.compile(
-    r"convert them in every batch: .+?; if they are names, make the column a category, X\[(.+?)\]\.as.+?features"
-)
-PHRASES = {
-    "The feature names should match those that were passed during fit.\n": "",
-    ", or start a new model with fit()": ", or start a new model: name another file with --model",
-    "or start a new model with fit()": "or start a new model: name another file with --model",
-    "or start anew with fit()": "or start a new model: name another file with --model",
-}
 
 LEVELS = ("info", "alert", "warning", "error")
 
@@ -131,17 +117,6 @@ def _logfmt(value: Any) -> str:
     return f'"{printable(quoted)}"'
 
 
-def utc(moment: float) -> str:
-    """Return a moment, in seconds since 1970, as text.
-
-    Examples
-    --------
-    >>> utc(0)
-    '1970-01-01T00:00:00Z'
-    """
-    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table under its title; columns of numbers are right-aligned."""
     cells = [[printable(cell) for cell in row] for row in rows]
@@ -211,24 +186,6 @@ def progress_bar(what: str, total: float | None) -> Iterator[Bar]:
         yield Bar(progress, progress.add_task(what, total=total))
 
 
-def counted(n: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "record"), counted(1200, "batch")
-    ('1 record', '1,200 batches')
-    """
-    plural = "es" if noun.endswith(("ch", "s")) else "s"
-    return f"{n:,} {noun}{'' if n == 1 else plural}"
-
-
-def size_of(path: Path) -> str:
-    """Return the size of a file in words."""
-    n_bytes = path.stat().st_size
-    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e5 else f"{n_bytes / 1e3:.1f} kB"
-
-
 def _is_figure(text: str) -> bool:
     """Return whether a cell holds a number, or nothing."""
     plain = text.replace(",", "").replace("%", "").replace(".", "").strip("-+ ")
@@ -253,28 +210,25 @@ def option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def in_shell_words(message: str) -> str:
-    """Return a message of the library with options instead of parameters in its advice.
+def in_shell(said: object) -> str:
+    """Return an error or a warning with options of the command line in its advice.
 
     Examples
     --------
-    >>> in_shell_words("Pass na_values=['?'] or categorical=['street name', 'b'] to read the column as text.")
-    "Pass --na-values '?' or --categorical 'street name' --categorical b to read the column as text."
+    >>> from adforest.exceptions import Advice
+    >>> in_shell(AdforestError("A mark.", Advice("Pass {na_values} or {refit}.", {"na_values": ["?", "-"]})))
+    "A mark. Pass --na-values '?' --na-values - or start a new model: name another file with --model."
     """
-    for ours, theirs in PHRASES.items():
-        message = message.replace(ours, theirs)
-    message = CURES.sub(r"write them as such in the files; if they are names, pass categorical=[\1]", message)
-    message = PANDAS.sub("", message)
-    return ADVICE.sub(_as_options, message)
+    if not isinstance(said, AdforestError | AdforestWarning) or said.advice is None:
+        return str(said)
+    advice = said.advice
+    text = advice.text if advice.shell is None else advice.shell
+    return (
+        f"{said.problem} {advice.say(text, _as_options, 'start a new model: name another file with --model')}".strip()
+    )
 
 
-def _as_options(advice: re.Match[str]) -> str:
+def _as_options(name: str, value: Any) -> str:
     """Return a parameter with its value as an option, once for each value of a list."""
-    name, value = option(advice[1]), advice[2]
-    if value in ("...", "[...]"):
-        return f"{name} ..."
-    try:
-        values = ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        return advice[0]
-    return " ".join(f"{name} {shlex.quote(str(one))}" for one in ([values] if isinstance(values, str) else values))
+    values = value if isinstance(value, list) else [value]
+    return " ".join(f"{option(name)} {'...' if one is ... else shlex.quote(str(one))}" for one in values)

@@ -10,7 +10,8 @@ from time import perf_counter
 from typing import Any
 
 from adforest.cli.batches import shown
-from adforest.cli.output import LogFormat, counted, log_line, printable, size_of, utc
+from adforest.cli.output import LogFormat, log_line, printable
+from adforest.wording import counted, size, utc
 
 STYLES = {"sustained": "bold red", "temporary": "yellow"}
 HEAD = ("time", "batch", "file", "records", "classes", "drift", "accuracy", "answers", "seconds")
@@ -131,4 +132,5 @@ class BatchTable:
         learnt = f"learnt {counted(self.n_batches, 'batch')}, {counted(self.n_samples, 'record')} in {seconds:.1f} s"
         self.print(learnt + accuracy + (f"; {before}" if before else ""))
         n_classes, n_all = len(learner.model.classes_), learner.model.history_[-1].batch
-        self.print(f"{learner.path}: {counted(n_all, 'batch')}, {counted(n_classes, 'class')}, {size_of(learner.path)}")
+        now = f"{counted(n_all, 'batch')}, {counted(n_classes, 'class')}, {size(learner.path.stat().st_size)}"
+        self.print(f"{learner.path}: {now}")

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from adforest.cli.output import fail, in_shell_words, remark, set_log_format
+from adforest.cli.output import fail, in_shell, remark, set_log_format
 from adforest.cli.stopping import StoppedError, stopped_by_signals, was_stopped
 from adforest.libraries import require
 
@@ -89,13 +89,13 @@ def _tell(error: Exception) -> int:
         stop = "" if message.endswith(("?", ".")) else "."
         return _fail(f"{message}{stop} See: {command} --help", code)
     if isinstance(error, StoppedError):
-        told = "interrupted." if error.number == signal.SIGINT else f"stopped by {signal.Signals(error.number).name}."
-        return _fail(_with_notes(told, error), SIGNALLED + error.number)
+        ending = "interrupted." if error.number == signal.SIGINT else f"stopped by {signal.Signals(error.number).name}."
+        return _fail(_with_notes(ending, error), SIGNALLED + error.number)
     if isinstance(error, MemoryError):
         what = f"there is not enough memory ({error}). Learn less at once, such as --batch-size 10000."
         return _fail(_with_notes(what, error), FAILED)
     if isinstance(error, EXPECTED):
-        return _fail(_with_notes(in_shell_words(str(error)), error), FAILED)
+        return _fail(_with_notes(in_shell(error), error), FAILED)
     if type(error).__name__ in ("Abort", "Exit"):
         return int(getattr(error, "exit_code", FAILED))
     kind = type(error).__name__
@@ -119,7 +119,7 @@ def _tell_warnings() -> None:
     """Print warnings as lines on standard error, each once."""
 
     def tell(message: Any, *_: Any, **__: Any) -> None:
-        remark(f"warning: {' '.join(in_shell_words(str(message)).split())}")
+        remark(f"warning: {' '.join(in_shell(message).split())}")
 
     warnings.simplefilter("ignore")
     warnings.filterwarnings("default", category=UserWarning)

@@ -30,7 +30,7 @@ class StatusFiles:
         self._learner, self._rules, self._metrics_file = learner, rules, metrics_file
         self._written = self._status = read_status(learner.path)
         self._n_batches = -1
-        self._told = ""
+        self._reported = ""
 
     def write(self, files_waiting: int = 0, files_rejected: int | None = None) -> None:
         """Write what has changed; errors, such as a full disk, do not stop learning and are printed once.
@@ -55,11 +55,11 @@ class StatusFiles:
                     alert_failures=totals["failed"],
                 )
             self._write()
-            self._told = ""
+            self._reported = ""
         except (OSError, sqlite3.Error) as error:
-            if str(error) != self._told:
+            if str(error) != self._reported:
                 remark(f"warning: the status of the model cannot be written ({error})")
-            self._told = str(error)
+            self._reported = str(error)
 
     def _write(self) -> None:
         from adforest.monitor.metrics import figures_of, metrics_text, status_path, written_status

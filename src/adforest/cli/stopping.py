@@ -46,11 +46,11 @@ class _Signals:
 
     n_holding = 0
     waiting: int | None = None
-    came = False
+    is_set = False
 
     @classmethod
     def come(cls, number: int, _: Any) -> None:
-        cls.came = True
+        cls.is_set = True
         if cls.n_holding:
             cls.waiting = number
         else:
@@ -84,7 +84,7 @@ def keep_signals() -> None:
 
 def was_stopped() -> bool:
     """Return whether this process has received a signal to end."""
-    return _Signals.came
+    return _Signals.is_set
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import Any
 from adforest.cli.folder import FileLog, Folder
 from adforest.cli.learning import ChangedError, Learner
 from adforest.cli.model_file import ConflictError, NotWrittenError
-from adforest.cli.output import in_shell_words, remark
+from adforest.cli.output import in_shell, remark
 from adforest.cli.parameters import read_value
 from adforest.cli.status import StatusFiles, notify
 
@@ -31,15 +31,15 @@ class Backoff:
         self._interval = interval
         self._n_failures = 0
         self._since = 0.0
-        self._told = ""
+        self._reported = ""
 
     def failed(self, problem: str) -> float:
         """Print a new problem, and return the seconds to wait."""
         if not self._n_failures:
             self._since = time.monotonic()
-        if problem != self._told:
+        if problem != self._reported:
             remark(f"warning: {problem}; waiting until that is possible")
-        self._told = problem
+        self._reported = problem
         self._n_failures += 1
         return min(LONGEST_WAIT, self._interval * 2.0 ** min(self._n_failures, 20))
 
@@ -47,7 +47,7 @@ class Backoff:
         """Print that the problem is over, if there was one."""
         if self._n_failures:
             remark(f"it goes on after {time.monotonic() - self._since:.0f} s")
-        self._n_failures, self._told = 0, ""
+        self._n_failures, self._reported = 0, ""
 
     @property
     def seconds(self) -> float:
@@ -110,8 +110,8 @@ class Challenger:
     def _tell(self, path: Path, table: Any, report: Any) -> None:
         """Print the row of a batch."""
         accuracy = report.accuracy.get("vote")
-        told = "-" if accuracy is None else f"{accuracy:.3f}"
-        text = f"challenger: batch {report.batch}, {path.name}, accuracy {told}"
+        written = "-" if accuracy is None else f"{accuracy:.3f}"
+        text = f"challenger: batch {report.batch}, {path.name}, accuracy {written}"
         table.tell("challenger", "info", text, batch=report.batch, file=str(path), accuracy=accuracy)
 
     def _take_changed(self) -> None:
@@ -195,7 +195,7 @@ class Watcher:
                     raise
                 if once and self._backoff.seconds >= self.folder.patience:
                     raise
-                pause = self._backoff.failed(_told(error))
+                pause = self._backoff.failed(_message_of(error))
             self.rules.check_age()
             self._write_status()
             show(f"waiting for files in {self.folder.path}")
@@ -261,7 +261,7 @@ class Watcher:
             raise
         self.log.end()
         if problem is not None and self.folder.is_given_up(path):
-            self._put_aside(path, " ".join(in_shell_words(str(problem)).split()))
+            self._put_aside(path, " ".join(in_shell(problem).split()))
 
     def _learn(self, path: Path) -> Exception | None:
         """Learn a file, and return a permanent error; raise temporary ones."""
@@ -309,7 +309,7 @@ class Watcher:
         self.table.tell("rejected", "warning", text, file=str(path), moved_to=moved, reason=reason)
 
 
-def _told(error: Exception) -> str:
+def _message_of(error: Exception) -> str:
     """Return the text of a temporary error."""
     text = " ".join(str(error).split())
     return f"there is not enough memory ({text})" if isinstance(error, MemoryError) else text

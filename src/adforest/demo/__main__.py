@@ -12,6 +12,7 @@ from typing import Any
 from adforest.demo.picture import check_picture, draw_picture
 from adforest.demo.run import SAMPLES, DemoRun, DemoSettings, run_demo
 from adforest.demo.table import describe_outcome, describe_setting, format_table
+from adforest.exceptions import ParameterError
 from adforest.libraries import require
 
 PROGRAM = "python -m adforest.demo"
@@ -56,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run_and_show(n_samples: int, seed: int, out: Path) -> None:
     """Run the demo, print its table, and draw its picture."""
     if n_samples < 1 or not 0 <= seed < 2**32:
-        raise ValueError(
+        raise ParameterError(
             f"got --samples {n_samples} and --seed {seed}; expected 1 sample or more and a seed from 0 to 2**32 - 1"
         )
     require("rich", "the demo", "demo")
@@ -84,7 +85,7 @@ def _run_with_bar(settings: DemoSettings) -> DemoRun:
     columns += [TimeRemainingColumn(), TextColumn("left")]
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task("34 batches, 4 methods", total=1.0)
-        return run_demo(settings, lambda share: progress.update(task, completed=share))
+        return run_demo(settings, lambda fraction: progress.update(task, completed=fraction))
 
 
 if __name__ == "__main__":

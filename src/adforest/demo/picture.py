@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adforest.demo.run import METHODS, OURS, TITLES, DemoRun
-from adforest.monitor.style import BAND, FAINT, FORESTS, GRID, STYLE, check_matplotlib, drift_mark, label_ends
+from adforest.exceptions import ParameterError
+from adforest.monitor.style import BAND, FAINT, FOREST_COLOURS, GRID, STYLE, check_matplotlib, drift_mark, label_ends
 from adforest.simulation.stages import STAGES
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def check_picture(path: Path) -> None:
     """
     check_matplotlib("the picture", extra="demo")
     if path.suffix.lower() not in SUFFIXES:
-        raise ValueError(f"cannot draw '{path}'; expected a file that ends in {', '.join(SUFFIXES)}")
+        raise ParameterError(f"cannot draw '{path}'; expected a file that ends in {', '.join(SUFFIXES)}")
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
         raise OSError(f"cannot write '{path}'; give another file with --out")
@@ -194,7 +195,7 @@ def _draw_answering(axes: Axes, run: DemoRun) -> None:
         numbers = [result.batch for result in group]
         name = forest if len(numbers) >= 3 else forest[0].upper()
         initials |= {f"{name} {forest}"} if name != forest else set()
-        axes.barh(0, len(numbers) - 0.08, 0.7, left=numbers[0] - 0.46, color=FORESTS[forest])
+        axes.barh(0, len(numbers) - 0.08, 0.7, left=numbers[0] - 0.46, color=FOREST_COLOURS[forest])
         axes.text((numbers[0] + numbers[-1]) / 2, 0, name, ha="center", va="center_baseline", fontsize=8.5)
     key = ",  ".join(sorted(initials))
     axes.text(1.02, 0, key, va="center_baseline", fontsize=8, color=FAINT, transform=axes.get_yaxis_transform())
@@ -209,7 +210,7 @@ def _write_title(figure: Figure, run: DemoRun) -> None:
     figure.text(
         0.1,
         0.925,
-        f"{settings.n_samples:,} made-up houses in 34 batches, classes as in the paper's stream; A and B are the two "
+        f"{settings.n_samples:,} simulated houses in 34 batches, classes as in the paper's stream; A and B are the two "
         f"halves of the classes. One thread, one run, seed {settings.seed}.",
         fontsize=10,
         color=FAINT,

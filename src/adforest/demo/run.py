@@ -75,7 +75,7 @@ class DemoRun:
         return float(np.mean([getattr(result, measure)[method] for result in results]))
 
 
-def run_demo(settings: DemoSettings, on_progress: Callable[[float], None] = lambda share: None) -> DemoRun:
+def run_demo(settings: DemoSettings, on_progress: Callable[[float], None] = lambda fraction: None) -> DemoRun:
     """Let every method learn the stream, batch by batch, and test each on the same samples.
 
     Parameters

@@ -52,7 +52,7 @@ def describe_setting(run: DemoRun) -> str:
         "every sample" if run.memory_size is None else f"at most {run.memory_size:,} samples besides the last batches"
     )
     return _wrap(
-        f"House, {settings.n_samples:,} made-up samples, seed {settings.seed}, in 34 batches, classes as in the "
+        f"House, {settings.n_samples:,} simulated samples, seed {settings.seed}, in 34 batches, classes as in the "
         "paper's stream; all methods on one thread (CPU seconds), all tested on the same samples, which nobody learns.",
         f"ADF-R: AdaptiveDecisionForestClassifier as it comes, {N_TREES} trees in each of its two or three forests; it "
         f"sees each batch once and keeps {kept}.",

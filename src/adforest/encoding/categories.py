@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adforest.encoding.columns import Coded, Column, Moments, code_numbers
-from adforest.exceptions import InputTypeError
+from adforest.exceptions import Advice, InputTypeError
 from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array
 
 Value: TypeAlias = str | float
 
 MAX_VALUES = 65_533  # of a column: kernels have 16 bits for a code, one means missing, one the infrequent values
-RETURN_SHARE = 1 / 16  # of the room is made free at least, so that trees are not edited at every batch
-ID_SAMPLES, ID_SHARE = 100, 0.9  # samples with a value, and distinct values among them, that make a column of ids
+MIN_RECYCLED = 1 / 16  # of the room is made free at least, so that trees are not edited at every batch
+ID_SAMPLES, ID_FRACTION = 100, 0.9  # samples with a value, and distinct values among them, that make a column of ids
 INFREQUENT = "(infrequent)"  # what the code of infrequent values is called where questions are shown
 
 
@@ -115,7 +115,7 @@ class Categories:
     def identifies_samples(self) -> bool:
         """Whether there are nearly as many texts as samples."""
         is_text = isinstance(next(iter(self.index_of), None), str)
-        return is_text and self.n_known >= ID_SAMPLES and self.n_distinct >= ID_SHARE * self.n_known
+        return is_text and self.n_known >= ID_SAMPLES and self.n_distinct >= ID_FRACTION * self.n_known
 
     def by_code(self) -> list[Value | None]:
         """Return the values in order of their codes, None for a code that is free."""
@@ -193,7 +193,7 @@ class Categories:
             here = [self.index_of[value] for value in values if value in self.index_of]
             age = batch - self.last_batch
             age[here] = 0
-            oldest = np.argsort(-age, kind="stable")[: max(lacking, int(MAX_VALUES * RETURN_SHARE))]
+            oldest = np.argsort(-age, kind="stable")[: max(lacking, int(MAX_VALUES * MIN_RECYCLED))]
             kept, recycled_codes = self._without(oldest[age[oldest] > 0])
         room = MAX_VALUES - len(kept.index_of)
         if len(new) > room:
@@ -251,8 +251,11 @@ class Categories:
         """Return the column as categories, or raise if it holds text where numbers were learnt or the reverse."""
         if isinstance(column, Moments):
             raise InputTypeError(
-                f"{where} holds {column.kind} ({column.dtype}) but is categorical. Convert it to text, or leave it out "
-                "of categorical_features and start a new model with fit()."
+                f"{where} holds {column.kind} ({column.dtype}) but is categorical.",
+                Advice(
+                    "Convert it to text, or leave it out of categorical_features and {refit}.",
+                    shell="Convert it to text, or {refit}.",
+                ),
             )
         coded = column if isinstance(column, Coded) else code_numbers(column)
         if coded.values and self.index_of:
@@ -261,6 +264,7 @@ class Categories:
                 kind, other = ("text", "numbers") if coded.holds_text else ("numbers", "text")
                 raise InputTypeError(
                     f"{where} holds {kind} ({coded.values[0]!r}) but the model learnt it as categories that are "
-                    f"{other} ({learnt!r}). Convert it to {other}, or start a new model with fit()."
+                    f"{other} ({learnt!r}).",
+                    Advice(f"Convert it to {other}, or {{refit}}."),
                 )
         return coded

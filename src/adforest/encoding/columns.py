@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from adforest.encoding.odd_values import N_JUDGED
 from adforest.encoding.text_columns import PLAIN, shown
-from adforest.exceptions import InputError, InputTypeError
+from adforest.exceptions import Advice, InputError, InputTypeError
 from adforest.forest.types import Float64Array
 
 NUMBERS, DATES, ZONED_DATES, DURATIONS = "numbers", "dates", "dates with a time zone", "durations"
@@ -217,8 +217,12 @@ def kind_of(column: Column, where: str, *, takes_text: bool) -> str:
         return CATEGORIES
     if column.holds_text:
         raise InputTypeError(
-            f"{where} holds text ({_texts_of(column)}) but is not among categorical_features. Add it there, drop it, "
-            "or convert it to numbers, for example with pd.to_numeric(..., errors='coerce')."
+            f"{where} holds text ({_texts_of(column)}) but is not among categorical_features.",
+            Advice(
+                "Add it there, drop it, or convert it to numbers, for example with pd.to_numeric(..., "
+                "errors='coerce').",
+                shell="Drop it, or convert it to numbers.",
+            ),
         )
     return NUMBERS
 
@@ -232,14 +236,17 @@ def as_numbers(column: Column, kind: str, where: str) -> Float64Array:
         numbers = np.array([*column.values, np.nan], dtype=np.float64)[column.codes]  # the last is for code -1
     else:
         raise InputTypeError(
-            f"{where} holds text ({_texts_of(column)}) but the model learnt it as {kind}. Convert it to {kind}"
-            f"{CONVERSIONS.get(kind, '')}, or list it in categorical_features and start a new model with fit()."
+            f"{where} holds text ({_texts_of(column)}) but the model learnt it as {kind}.",
+            Advice(
+                f"Convert it to {kind}{CONVERSIONS.get(kind, '')}, or list it in categorical_features and {{refit}}.",
+                shell=f"Convert it to {kind}, or {{refit}}.",
+            ),
         )
     found = numbers.kind if isinstance(numbers, Moments) else NUMBERS
     if found != kind and not is_empty(numbers):
         raise InputTypeError(
-            f"{where} holds {found} ({numbers.dtype}) but the model learnt it as {kind}. Convert it to {kind}, or "
-            "start a new model with fit()."
+            f"{where} holds {found} ({numbers.dtype}) but the model learnt it as {kind}.",
+            Advice(f"Convert it to {kind}, or {{refit}}."),
         )
     return numbers.seconds if isinstance(numbers, Moments) else numbers
 

@@ -29,7 +29,7 @@ from adforest.encoding.tables import (
     read_table,
     source_of,
 )
-from adforest.encoding.text_columns import expression_of, warning_of
+from adforest.encoding.text_columns import text_warning
 from adforest.exceptions import warn_caller
 from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array
 
@@ -361,7 +361,7 @@ class TableEncoder:
 def _warn_of_texts(texts: Mapping[int, Sequence[str]], names: Names | None, source: str) -> set[int]:
     """Warn of new text columns that read as something else, and return which."""
     found = {
-        position: warning_of(values, column_label(source, names, position), expression_of(names, position))
+        position: text_warning(values, column_label(source, names, position), names, position)
         for position, values in texts.items()
     }
     for warning in filter(None, found.values()):

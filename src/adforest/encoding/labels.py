@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d
 
 from adforest.encoding.columns import code_values, is_missing
 from adforest.encoding.tables import ESTIMATOR_NAME
-from adforest.exceptions import InputError, InputTypeError, warn_caller
+from adforest.exceptions import Advice, InputError, InputTypeError, InputWarning, warn_caller
 from adforest.forest.types import Int32Array
 
 MIN_JUDGED, MANY_CLASSES = 20, 0.5  # more samples, and a larger fraction of them distinct: scikit-learn's limits
@@ -93,7 +93,8 @@ class LabelTable:
         if kind != other and len(values):
             raise InputTypeError(
                 f"{source} are {kind} ({values.tolist()[0]!r}) but the model learnt {other} "
-                f"({self.by_arrival.tolist()[0]!r}). Convert them to {other}, or start a new model with fit()."
+                f"({self.by_arrival.tolist()[0]!r}).",
+                Advice(f"Convert them to {other}, or {{refit}}."),
             )
         known = set(self.by_arrival.tolist())
         is_new = np.array([value not in known for value in values.tolist()], dtype=bool)
@@ -136,12 +137,17 @@ def warn_of_many_classes(values: NDArray[Any], n_samples: int, source: str) -> N
     """
     if n_samples > MIN_JUDGED and len(values) > round(MANY_CLASSES * n_samples):
         shown = ", ".join(map(repr, values[:3].tolist()))
-        warn_caller(
+        problem = (
             "The number of unique classes is greater than 50% of the number of samples: "
             f"{source} has {len(values):,} in {n_samples:,} samples ({shown}, …). `y` could represent a regression "
-            "problem, not a classification problem. A class that never comes again is of no use: cut numbers into "
-            "intervals, for example with pd.qcut(y, 5).astype(str), or pass the column that holds the classes."
+            "problem, not a classification problem."
         )
+        start = "A class that never comes again is of no use: cut numbers into intervals, "
+        advice = Advice(
+            start + "for example with pd.qcut(y, 5).astype(str), or pass the column that holds the classes.",
+            shell=start + "or name the column that holds the classes with --target.",
+        )
+        warn_caller(InputWarning(problem, advice))
 
 
 def merge_values(parts: Sequence[tuple[NDArray[Any], str]], batch: str) -> NDArray[Any]:
@@ -208,10 +214,10 @@ def _read_labels(y: Any, source: str) -> NDArray[Any]:
     if labels.dtype.kind in "OT":
         labels = _read_objects(labels.astype(object), source)
     if labels.dtype.kind == "f":
-        _check_whole(labels, source)
+        _check_integer(labels, source)
     elif labels.dtype.kind not in "iubUO":
         raise InputError(
-            f"Unknown label type: {labels.dtype}. {source} must be text, whole numbers or booleans. Convert them to "
+            f"Unknown label type: {labels.dtype}. {source} must be text, integers or booleans. Convert them to "
             "one of these."
         )
     return labels
@@ -235,12 +241,12 @@ def _read_objects(labels: NDArray[np.object_], source: str) -> NDArray[Any]:
             "to text."
         )
     if all(issubclass(kind, (Integral, float, np.floating)) for kind in types) and False in are_booleans:
-        return _whole_numbers(labels.tolist(), source)
+        return _exact_numbers(labels.tolist(), source)
     numbers = np.array(labels.tolist())
     if numbers.dtype.kind not in "iubf" or numbers.ndim != 1:
         raise InputError(
             f"Unknown label type: unknown. {source} hold values of type {type(labels[0]).__name__}; expected text, "
-            "whole numbers or booleans. Convert them to one of these."
+            "integers or booleans. Convert them to one of these."
         )
     return numbers
 
@@ -261,12 +267,12 @@ def _is_changed_by_numpy(y: list[Any] | tuple[Any, ...], labels: NDArray[Any]) -
     return has_booleans or (kind == "f" and any(issubclass(one, Integral) for one in types))
 
 
-def _whole_numbers(values: list[Any], source: str) -> NDArray[Any]:
+def _exact_numbers(values: list[Any], source: str) -> NDArray[Any]:
     """Return numbers without a fraction as integers, as floats only if all are; raise if no type holds them."""
     if all(isinstance(value, (float, np.floating)) for value in values):
         return np.array(values, dtype=np.float64)
     floats = np.array([value for value in values if isinstance(value, (float, np.floating))], dtype=np.float64)
-    _check_whole(floats, source)
+    _check_integer(floats, source)
     return _integers([int(value) for value in values], source)
 
 
@@ -300,13 +306,13 @@ def _joined(old: NDArray[Any], new: NDArray[Any], source: str) -> NDArray[Any]:
     return _integers([*old.tolist(), *map(int, new.tolist())], source)
 
 
-def _check_whole(labels: NDArray[Any], source: str) -> None:
+def _check_integer(labels: NDArray[Any], source: str) -> None:
     """Raise if labels are missing, infinite or not integers."""
     missing = np.isnan(labels)
     if missing.any():
         raise _missing_labels(int(missing.sum()), source)
     if np.isinf(labels).any():
-        raise InputError(f"Input y contains infinity: {source} must be whole numbers or text. Drop those samples.")
+        raise InputError(f"Input y contains infinity: {source} must be integers or text. Drop those samples.")
     too_large = np.abs(labels) >= 2 ** (np.finfo(labels.dtype).nmant + 1)
     if too_large.any():
         raise _not_exact(int(labels[too_large][0]), str(labels.dtype), source)
@@ -314,7 +320,7 @@ def _check_whole(labels: NDArray[Any], source: str) -> None:
     if broken.any():
         raise InputError(
             f"Unknown label type: continuous. {source} hold numbers such as {labels[broken][0]}; a classifier expects "
-            "classes. Convert them to text or whole numbers if they are classes, or cut them into intervals."
+            "classes. Convert them to text or integers if they are classes, or cut them into intervals."
         )
 
 

@@ -11,6 +11,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
+
+from adforest.exceptions import Advice
 
 N_JUDGED = 1_000  # fields of a column; enough to tell a fraction of nine in ten from one in two, and cheap
 NEARLY_ALL = 0.9
@@ -52,21 +55,21 @@ class NumberFormat:
         """Return whether a field is read as a number."""
         return self._plain.fullmatch(value.strip(" \t")) is not None
 
-    def option_for(self, value: str) -> str | None:
-        """Return the option that makes a field a number, None if there is none."""
+    def settings_for(self, value: str) -> dict[str, Any]:
+        """Return the parameters that make a field a number, none if it is none."""
         value = value.strip()
         for separator in SEPARATORS:
             if separator not in (self.decimal, self.thousands) and _is_grouped(value, separator, self.decimal):
-                return f"thousands={separator!r}"
+                return {"thousands": separator}
         other = "." if self.decimal == "," else ","
         if NumberFormat(other, None).is_number(value):
-            return f"decimal={other!r}"
-        return f"decimal={other!r} and thousands={self.decimal!r}" if _is_grouped(value, self.decimal, other) else None
+            return {"decimal": other}
+        return {"decimal": other, "thousands": self.decimal} if _is_grouped(value, self.decimal, other) else {}
 
     def is_written_number(self, value: str) -> bool:
         """Return whether a field is a number to people, if not as these numbers are written."""
         bare = _without_unit(value)
-        return self.is_number(bare) or self.option_for(bare) is not None
+        return self.is_number(bare) or bool(self.settings_for(bare))
 
 
 # In the order in which they are tried: of two that read the same values, the first is the more usual.
@@ -120,40 +123,45 @@ def are_nearly_numbers(values: Sequence[str], numbers: NumberFormat, *, is_targe
 
 def advice(
     values: Sequence[str], column: str, numbers: NumberFormat, *, is_target: bool, is_known: bool = False
-) -> str:
+) -> Advice:
     """Return advice for the error about the odd values of a column, of which it names the first.
 
     Where the column held numbers in earlier batches, it cannot be read as text.
     """
-    first, as_text = values[0], f"categorical=[{column!r}]"
-    missing = f"na_values=[{first[:60]!r}] if it stands for a missing one"
+    first, settings = values[0], {"categorical": [column], "na_values": [values[0][:60]]}
     if is_target:
-        return (
+        return Advice(
             "Correct or remove the record."
             if is_known
-            else f"Pass {as_text} if it is a class, or correct or remove the record."
+            else "Pass {categorical} if it is a class, or correct or remove the record.",
+            settings,
         )
-    otherwise = "or correct the value" if is_known else f"or {as_text} to read the column as text"
+    otherwise = "or correct the value." if is_known else "or {categorical} to read the column as text."
     if is_missing_mark(first):
-        marks = list(dict.fromkeys(value for value in values if is_missing_mark(value)))[:5]
-        return f"Pass na_values={marks!r} if that stands for a missing value, {otherwise}."
-    if option := numbers.option_for(first):
-        return f"Pass {option} if it is a number, {otherwise}."
+        settings["na_values"] = list(dict.fromkeys(filter(is_missing_mark, values)))[:5]
+        return Advice(f"Pass {{na_values}} if that stands for a missing value, {otherwise}", settings)
+    if written := numbers.settings_for(first):
+        names = " and ".join(f"{{{name}}}" for name in written)
+        return Advice(f"Pass {names} if it is a number, {otherwise}", settings | written)
     if numbers.is_written_number(first):
-        return "Write it as a plain number" + ("." if is_known else f", or pass {as_text} to read the column as text.")
+        as_text = "" if is_known else ", or pass {categorical} to read the column as text"
+        return Advice(f"Write it as a plain number{as_text}.", settings)
+    missing = "pass {na_values} if it stands for a missing one"
     if is_known:
-        return f"Correct the value, or pass {missing}."
-    return f"Correct the value, pass {missing}, or {as_text} to read the whole column as text."
+        return Advice(f"Correct the value, or {missing}.", settings)
+    return Advice(f"Correct the value, {missing}, or {{categorical}} to read the whole column as text.", settings)
 
 
-def date_advice(values: Sequence[str], column: str, *, is_known: bool = False) -> str:
+def date_advice(values: Sequence[str], column: str, *, is_known: bool = False) -> Advice:
     """Return advice for the error about the odd values of a column of dates, of which it names the first."""
-    as_text = "" if is_known else f", or categorical=[{column!r}] to read the column as text"
+    as_text = "" if is_known else ", or {categorical} to read the column as text"
     if is_missing_mark(values[0]):
-        return f"Pass na_values=[{values[0]!r}] if that stands for a missing value{as_text}."
-    return (
+        text = f"Pass {{na_values}} if that stands for a missing value{as_text}."
+        return Advice(text, {"categorical": [column], "na_values": [values[0]]})
+    return Advice(
         "Write dates as 2024-01-31 or 2024-01-31 12:00:00, all with a time zone or none; pass "
-        f"na_values=[{values[0][:60]!r}] if it stands for a missing one{as_text}."
+        f"{{na_values}} if it stands for a missing one{as_text}.",
+        {"categorical": [column], "na_values": [values[0][:60]]},
     )
 
 

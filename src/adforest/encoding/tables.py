@@ -22,7 +22,7 @@ from sklearn.utils import check_array
 
 from adforest.encoding.columns import Coded, Column, Moments, object_column, take_rows
 from adforest.encoding.frames import ColumnLabel, Names, open_frame
-from adforest.exceptions import InputError, InputTypeError, ParameterError
+from adforest.exceptions import Advice, InputError, InputTypeError, ParameterError
 from adforest.forest.types import BoolArray, Float64Array
 
 ESTIMATOR_NAME = "AdaptiveDecisionForestClassifier"
@@ -249,9 +249,11 @@ def _check_number(table: Table, n_learnt: int, estimator_name: str) -> None:
     """Raise if columns that go by position are too many or too few."""
     if table.n_columns != n_learnt:
         raise InputError(
-            f"X has {table.n_columns} features, but {estimator_name} is expecting {n_learnt} features "
-            f"as input. Give {table.source} the columns the model learnt, in the same order, or start a new model "
-            "with fit()."
+            f"X has {table.n_columns} features, but {estimator_name} is expecting {n_learnt} features as input.",
+            Advice(
+                "Give {source} the columns the model learnt, in the same order, or {refit}.",
+                words={"source": table.source},
+            ),
         )
 
 
@@ -272,11 +274,11 @@ def _check_same_names(learnt: Names, arrived: Names, source: str, changes: str |
     has = "have" if source == "these samples" else "has"
     if extra and missing:
         advice = ["Rename the columns"]
-    allow = "set column_changes='allow', " if changes == "error" else ""
+    allow = "set {column_changes}, " if changes == "error" else ""
     raise InputError(
         "The feature names should match those that were passed during fit.\n"
-        f"{source} {has} {len(arrived)} columns but the model learnt {len(learnt)}; {' and '.join(parts)}. "
-        f"{advice[0]}, {allow}or start a new model with fit()."
+        f"{source} {has} {len(arrived)} columns but the model learnt {len(learnt)}; {' and '.join(parts)}.",
+        Advice(f"{advice[0]}, {allow}or {{refit}}.", {"column_changes": "allow"}),
     )
 
 

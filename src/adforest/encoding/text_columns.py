@@ -20,6 +20,7 @@ from adforest.encoding.odd_values import (
     is_missing_mark,
     units_of,
 )
+from adforest.exceptions import Advice, InputWarning
 
 PLAIN = NumberFormat(".", None)
 BOOLEANS = frozenset(("true", "false"))
@@ -68,7 +69,9 @@ def read_as(values: Sequence[str], column: str) -> Reading | None:
     return None
 
 
-def warning_of(values: Sequence[str], where: str, column: str) -> str | None:
+def text_warning(
+    values: Sequence[str], where: str, names: Sequence[object] | None, position: int
+) -> InputWarning | None:
     """Return the warning about a text column that is learnt as categories, None if there is none.
 
     Parameters
@@ -77,17 +80,25 @@ def warning_of(values: Sequence[str], where: str, column: str) -> str | None:
         Its distinct values.
     where : str
         How messages call it: "column 'price' of batch 1".
-    column : str
-        How a line of Python calls it: "X['price']".
+    names : sequence or None
+        Names of the columns.
+    position : int
+        Index of the column.
     """
+    column = expression_of(names, position)
     reading = read_as(values, column)
     if reading is None:
         return None
     known = list(islice((value for value in values if not is_missing_mark(value)), N_SHOWN))
-    return (
-        f"{where} holds text that reads as {reading.kind} ({shown(known)}), and is learnt as categories. If they are "
-        f"{reading.kind}, convert them in every batch: {reading.cure}; if they are names, make the column a category, "
-        f"{column}.astype('category'), or list it in categorical_features."
+    return InputWarning(
+        f"{where} holds text that reads as {reading.kind} ({shown(known)}), and is learnt as categories.",
+        Advice(
+            "If they are {kind}, convert them in every batch: {cure}; if they are names, make the column a category, "
+            "{column}.astype('category'), or list it in categorical_features.",
+            {} if names is None else {"categorical": [names[position]]},
+            {"kind": reading.kind, "cure": reading.cure, "column": column},
+            "If they are {kind}, write them as such in the files; if they are names, pass {categorical}.",
+        ),
     )
 
 

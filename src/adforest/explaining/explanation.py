@@ -10,8 +10,10 @@ import numpy as np
 
 from adforest.encoding import TableEncoder
 from adforest.encoding.rebuilding import write_number, write_value
+from adforest.exceptions import InputTypeError, ParameterError
 from adforest.forest.types import AnyArray, Float64Array, Int32Array, Int64Array, UInt8Array
 from adforest.libraries import require
+from adforest.wording import counted
 
 BIAS = "(roots)"
 SHOWN_BATCHES = 6  # in a line of text
@@ -120,7 +122,7 @@ class Explanation:
     def __repr__(self) -> str:
         n, n_features, n_classes = self.contributions.shape
         return (
-            f"Explanation of {_counted(n, 'sample')}: {_counted(n_features, 'feature')}, "
+            f"Explanation of {counted(n, 'sample')}: {counted(n_features, 'feature')}, "
             f"{n_classes} class{'es' if n_classes != 1 else ''}, forests {', '.join(self.forests)}"
         )
 
@@ -240,7 +242,7 @@ class Explanation:
             born = answers.batches[sample][answers.leaf_classes[sample] >= 0]
             for batch in born.tolist():
                 total[batch] = total.get(batch, 0.0) + float(answers.weights[sample]) / len(born)
-        return {batch: share for batch, share in sorted(total.items()) if share > 0}
+        return {batch: weight for batch, weight in sorted(total.items()) if weight > 0}
 
     def text(self, sample: int = 0, class_value: Any = None, max_features: int | None = 10) -> str:
         """Return the explanation of a sample's probability of a class as text.
@@ -258,14 +260,14 @@ class Explanation:
         -------
         str
         """
-        told = self.summary(sample, class_value, max_features)
-        lines = [(BIAS, f"{told.bias:.3f}")]
-        lines += [(name, f"{round(added, 3) + 0.0:+.3f}") for name, added in zip(told.names, told.added, strict=True)]
+        found = self.summary(sample, class_value, max_features)
+        lines = [(BIAS, f"{found.bias:.3f}")]
+        lines += [(name, f"{round(added, 3) + 0.0:+.3f}") for name, added in zip(found.names, found.added, strict=True)]
         width = max(len(name) for name, _ in lines)
         head = [
-            f"sample {self._checked(sample)}: {told.class_name} {told.probability:.3f}",
-            f"  forests by weight: {told.forests}",
-            f"  batches that made the leaves: {told.batches}",
+            f"sample {self._checked(sample)}: {found.class_name} {found.probability:.3f}",
+            f"  forests by weight: {found.forests}",
+            f"  batches that made the leaves: {found.batches}",
         ]
         return "\n".join([*head, *(f"  {name:<{width}}  {number}" for name, number in lines)])
 
@@ -278,7 +280,7 @@ class Explanation:
         rest = order[len(shown) :]
         names, sizes = [self._describe(j, values[j]) for j in shown.tolist()], added[shown].tolist()
         if len(rest):
-            names.append(_counted(len(rest), "other feature"))
+            names.append(counted(len(rest), "other feature"))
             sizes.append(float(added[rest].sum()))
         return Summary(
             write_value(self.classes[column : column + 1].tolist()[0]),
@@ -304,7 +306,7 @@ class Explanation:
         found = np.flatnonzero(self.classes == (self.predictions[sample] if class_value is None else class_value))
         if not len(found):
             names = ", ".join(map(repr, self.classes[:10].tolist())) + (", ..." if len(self.classes) > 10 else "")
-            raise ValueError(f"class_value is {class_value!r}; expected one of the classes learnt: {names}")
+            raise ParameterError(f"class_value is {class_value!r}; expected one of the classes learnt: {names}")
         return int(found[0])
 
     def _forests_in_words(self, sample: int) -> str:
@@ -316,8 +318,8 @@ class Explanation:
         """Return the batches with the largest fractions of the vote as text, in order."""
         by_batch = self.batches(sample)
         largest = sorted(sorted(by_batch, key=lambda batch: -by_batch[batch])[:SHOWN_BATCHES])
-        told = ", ".join(f"{batch} ({by_batch[batch]:.0%})" for batch in largest)
-        return told + (", ..." if len(by_batch) > len(largest) else "")
+        text = ", ".join(f"{batch} ({by_batch[batch]:.0%})" for batch in largest)
+        return text + (", ..." if len(by_batch) > len(largest) else "")
 
     def _value(self, position: int, value: float) -> Any:
         """Return the value that a number of the matrix encodes."""
@@ -329,15 +331,10 @@ class Explanation:
     def _checked(self, sample: int) -> int:
         """Return the index of a sample from the start, or raise an error that gives the range."""
         try:
-            place = index(sample)
+            position = index(sample)
         except TypeError:
-            raise TypeError(f"sample is {sample!r}; expected the position of a sample, a whole number") from None
-        if not -len(self) <= place < len(self):
+            raise InputTypeError(f"sample is {sample!r}; expected the index of a sample, an integer") from None
+        if not -len(self) <= position < len(self):
             there = f"0 to {len(self) - 1}" if len(self) else "none"
-            raise IndexError(f"sample is {place}, but the samples explained are {there}. Choose one of them.")
-        return place % len(self)
-
-
-def _counted(n: int, word: str) -> str:
-    """Return a number with its noun, in the plural unless it is 1."""
-    return f"{n:,} {word}{'' if n == 1 else 's'}"
+            raise IndexError(f"sample is {position}, but the samples explained are {there}. Choose one of them.")
+        return position % len(self)

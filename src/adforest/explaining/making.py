@@ -62,14 +62,14 @@ def _scale(found: Attribution) -> None:
 
 def _answers_of(part: ForestPart, order: AnyArray) -> ForestAnswers:
     """Return the predictions of a forest with classes in sorted order; order holds their codes."""
-    leaves, place = part.leaves, np.argsort(order)
+    leaves, rank = part.leaves, np.argsort(order)
     return ForestAnswers(
         weights=part.weight,
         probabilities=part.proba[:, order],
         leaves=leaves.numbers,
         batches=leaves.batches,
         causes=leaves.causes,
-        leaf_classes=np.where(leaves.classes >= 0, place[leaves.classes], -1),
+        leaf_classes=np.where(leaves.classes >= 0, rank[leaves.classes], -1),
         leaf_confidence=leaves.confidence,
         leaf_samples=leaves.samples,
     )

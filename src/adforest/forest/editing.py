@@ -97,8 +97,8 @@ class TreeEditor:
     def _move_row(self, node: int, target: int) -> None:
         """Carry the class weights of one node over to another."""
         if node < len(self._dropped) and not self._dropped[node]:
-            held = slice(*self._tree.row_start[node : node + 2])
-            klass, weight = self._tree.row_class[held], self._tree.row_weight[held]
+            rows = slice(*self._tree.row_start[node : node + 2])
+            klass, weight = self._tree.row_class[rows], self._tree.row_weight[rows]
             self._dropped[node] = 1
             self._rows.append(LeafCounts(np.full(len(klass), target, dtype=np.int32), klass, weight))
         self._rows = [rows._replace(node=np.where(rows.node == node, target, rows.node)) for rows in self._rows]

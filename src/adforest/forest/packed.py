@@ -86,20 +86,20 @@ class PackedRows:
     Attributes
     ----------
     types : uint8 (m,)
-        By column: 0 for words, 1 for single, 2 for double precision. A column that needs more later gets it; none is
+        By column: 0 for uint16, 1 for float32, 2 for float64. A column that needs more later gets it; none is
         made narrower again.
-    words : uint16 (n, ...)
+    uint16 : ndarray of uint16, (n, ...)
         Columns of integers from 0 to 65,534, codes of categories among them; 65,535 is missing.
-    singles : float32 (n, ...)
+    float32 : ndarray of float32, (n, ...)
         Columns whose numbers are exact in single precision.
-    doubles : float64 (n, ...)
+    float64 : ndarray of float64, (n, ...)
         All others.
     """
 
     types: UInt8Array
-    words: UInt16Array
-    singles: Float32Array
-    doubles: Float64Array
+    uint16: UInt16Array
+    float32: Float32Array
+    float64: Float64Array
 
     @classmethod
     def of(cls, X: Float64Array, at_least: UInt8Array | None = None) -> Self:
@@ -116,16 +116,16 @@ class PackedRows:
     def empty(cls, n_columns: int, at_least: UInt8Array | None = None) -> Self:
         """Return no rows."""
         types = np.zeros(n_columns, dtype=np.uint8) if at_least is None else at_least
-        words, singles, doubles = np.bincount(types, minlength=3)
+        n_uint16, n_float32, n_float64 = np.bincount(types, minlength=3)
         return cls(
             types,
-            np.empty((0, words), dtype=np.uint16),
-            np.empty((0, singles), dtype=np.float32),
-            np.empty((0, doubles), dtype=np.float64),
+            np.empty((0, n_uint16), dtype=np.uint16),
+            np.empty((0, n_float32), dtype=np.float32),
+            np.empty((0, n_float64), dtype=np.float64),
         )
 
     def __len__(self) -> int:
-        return len(self.words)
+        return len(self.uint16)
 
     @property
     def row_bytes(self) -> int:
@@ -141,24 +141,24 @@ class PackedRows:
         n, more = len(before), len(X)
         after = type(self)(
             before.types,
-            more_rows(before.words, more),
-            more_rows(before.singles, more),
-            more_rows(before.doubles, more),
+            more_rows(before.uint16, more),
+            more_rows(before.float32, more),
+            more_rows(before.float64, more),
         )
-        pack(X, types, after._places(), after.words[n:], after.singles[n:], after.doubles[n:])
+        pack(X, types, after._index_in_type(), after.uint16[n:], after.float32[n:], after.float64[n:])
         return after
 
     def taken(self, kept: Int64Array) -> Self:
         """Return the rows at some positions, ascending."""
-        return type(self)(self.types, taken(self.words, kept), taken(self.singles, kept), taken(self.doubles, kept))
+        return type(self)(self.types, taken(self.uint16, kept), taken(self.float32, kept), taken(self.float64, kept))
 
     def matrix(self) -> Float64Array:
         """Return the rows in order; not to be written to."""
-        if self.doubles.shape[1] == len(self.types):
-            return self.doubles
-        return unpack(self.types, self._places(), self.words, self.singles, self.doubles)
+        if self.float64.shape[1] == len(self.types):
+            return self.float64
+        return unpack(self.types, self._index_in_type(), self.uint16, self.float32, self.float64)
 
-    def _places(self) -> Int32Array:
+    def _index_in_type(self) -> Int32Array:
         """Return the index of each column among those of its type."""
         indices = np.empty(len(self.types), dtype=np.int32)
         for one in range(len(WIDTHS)):

@@ -182,9 +182,9 @@ class Tree:
 
     def added_to(self, rows: LeafCounts) -> "Tree":
         """Return the tree with a tally added to its leaves."""
-        held = self.row_start, self.row_class, self.row_weight, self.row_scale
+        before = self.row_start, self.row_class, self.row_weight, self.row_scale
         nothing = np.zeros(len(self.nodes), dtype=np.uint8)
-        now = counting.merge(*held, nothing, *rows, len(self.nodes))
+        now = counting.merge(*before, nothing, *rows, len(self.nodes))
         tree = Tree(self.nodes, self.category_bits, *now, self.importance, self.seed, self.born, self.cause)
         if self._sums is not None:
             object.__setattr__(tree, "_before", (self._sums, rows.node))
@@ -239,9 +239,9 @@ class Tree:
     def root_proba(self, n_classes: int) -> Float64Array:
         """Return the class probabilities at the root; zeros if the tree is empty."""
         sums, proba = self.sums, np.zeros(n_classes)
-        held = slice(sums.first[0], sums.stop[0])
+        rows = slice(sums.first[0], sums.stop[0])
         if sums.total[0] > 0:
-            proba[sums.klass[held]] = sums.weight[held] / sums.total[0]
+            proba[sums.klass[rows]] = sums.weight[rows] / sums.total[0]
         return proba
 
     def add_proba_steps(

@@ -4,7 +4,7 @@ from collections.abc import Callable as _Callable
 
 from adforest.forest import GrowthParams as _GrowthParams
 from adforest.growers.hoeffding import HoeffdingGrower
-from adforest.growers.protocol import Grower, Grown, StreamingGrower
+from adforest.growers.protocol import Grower, Grown, StreamingGrower, TreeRequest
 from adforest.growers.random_forest import RandomForestGrower, count_features, sampling_by_worth
 from adforest.growers.spreading import Workers, build_trees, building_on
 from adforest.growers.sysfor import SysForGrower
@@ -17,6 +17,7 @@ __all__ = [
     "RandomForestGrower",
     "StreamingGrower",
     "SysForGrower",
+    "TreeRequest",
     "Workers",
     "build_trees",
     "building_on",

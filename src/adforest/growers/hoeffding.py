@@ -1,56 +1,46 @@
 """Hoeffding trees (Domingos & Hulten 2000): samples one by one, a leaf splits once they surely prefer a feature."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 from typing import ClassVar
 
 import numpy as np
 
-from adforest.forest import Groups, GrowthParams, LeafCounts, Samples, Tree, TreeEditor
+from adforest.forest import Groups, LeafCounts, Samples, Tree, TreeEditor
 from adforest.forest._kernels import counting, sampling
 from adforest.forest._kernels.streaming import stream
-from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array, UInt16Array
-from adforest.growers.protocol import Grown
+from adforest.forest.types import Float64Array, Int32Array, Int64Array, UInt16Array
+from adforest.growers.protocol import Grower, Grown, TreeRequest
 from adforest.parallel import in_threads
 
 LEAST_GRACE = 20  # a leaf of one sample is too eager to split
 
 
 @dataclass(frozen=True, slots=True)
-class HoeffdingGrower:
+class HoeffdingGrower(Grower):
     """Grows the trees of ADF-H: every sample has a Poisson(6) weight in each tree, leaves hold the majority.
 
     Parameters
     ----------
     params : GrowthParams
         ``min_samples_leaf`` is the grace period, at least 20: the weight a leaf receives between two attempts to split
-        while a tree is built. Later, leaves are expanded as in a random forest.
+        while a tree is built. Later, leaves are expanded as in a random forest: the bound is for samples that arrive
+        one by one, and of a leaf that a batch perturbs all samples are known.
     delta : float
         One minus the confidence that the feature chosen is the best.
     tie_threshold : float
         Hoeffding bound below which features count as equally good.
     """
 
-    uses_bootstrap: ClassVar[bool] = False
     sample_weight: ClassVar[float] = 6.0  # a Poisson draw of that mean, as in leveraging bagging
 
-    params: GrowthParams
     delta: float = 1e-7
     tie_threshold: float = 0.05
 
-    def build(
-        self,
-        samples: Samples,
-        known: Int32Array,
-        seeds: list[int],
-        n_jobs: int | None,
-        tree_indices: Sequence[int] | None = None,
-        always_in_bag: BoolArray | None = None,
-        route_oob_from: int = 0,
-    ) -> list[Grown]:
+    def build(self, request: TreeRequest) -> list[Grown]:
         """Build one tree for each seed from the known samples, in the order they are in; all trees are alike."""
-        return in_threads(lambda seed: self._build_one(samples, known, seed), seeds, n_jobs)
+        samples, known = request.samples, request.known
+        return in_threads(lambda seed: self._build_one(samples, known, seed), request.seeds, request.n_jobs)
 
     def _build_one(self, samples: Samples, known: Int32Array, seed: int) -> Grown:
         """Stream all known samples through one new tree."""
@@ -93,23 +83,6 @@ class HoeffdingGrower:
         leaf_of[indices] = leaf
         editor.add(LeafCounts(*counting.tally(leaf, samples.y[indices], weights, len(editor.nodes))))
 
-    def coded(self, samples: Samples) -> Samples:
-        """Return the samples as they are."""
-        return samples
-
     def weights(self, serial: Int64Array, seed: int, weight: Float64Array | None = None) -> UInt16Array:
         """Return how often each sample counts in the tree of that seed."""
         return sampling.poisson_weights(serial, seed, self.sample_weight, weight)
-
-    def out_of_bag(self, samples: Samples, tree: Tree) -> BoolArray:
-        """Return which samples a tree was built without: hardly any."""
-        out: BoolArray = self.weights(samples.serial, tree.seed, samples.weight) == 0
-        return out
-
-    @property
-    def leaf_params(self) -> GrowthParams:
-        """How leaves are expanded: by entropy, from samples that are all in memory.
-
-        The bound is for samples that arrive one by one; of a leaf that a batch perturbs all samples are known.
-        """
-        return self.params

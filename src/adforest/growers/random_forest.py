@@ -5,19 +5,19 @@ more often.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
 
-from adforest.forest import GrowthParams, Samples, Tree, importances
+from adforest.forest import Samples, Tree, importances
 from adforest.forest._kernels import growing
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.sampling import poisson_weights, whole_weights
-from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array, UInt16Array
-from adforest.growers.protocol import Grown
+from adforest.forest.types import BoolArray, Float64Array, Int32Array
+from adforest.growers.protocol import Grower, Grown, TreeRequest
 from adforest.parallel import in_threads
 
 PATH_LENGTH = 12  # nodes on a path; where a feature is tried on each path, all are drawn alike
@@ -77,13 +77,10 @@ def sampling_by_worth(worth: Float64Array, n_tried: int) -> Int32Array | None:
 
 
 @dataclass(frozen=True, slots=True)
-class RandomForestGrower:
+class RandomForestGrower(Grower):
     """Grows the trees of ADF-R by ``params``: features drawn at each node, limits of a leaf and of a tree."""
 
     uses_bootstrap: ClassVar[bool] = True
-    sample_weight: ClassVar[float] = 1.0
-
-    params: GrowthParams
 
     def favouring(self, trees: Iterable[Tree], n_categories: Int32Array) -> "RandomForestGrower":
         """Return the grower that draws features by their importance in some trees.
@@ -98,21 +95,10 @@ class RandomForestGrower:
         draws = sampling_by_worth(np.broadcast_to(worth, len(n_categories)), n_tried)
         return replace(self, params=replace(self.params, draws=draws))
 
-    def build(
-        self,
-        samples: Samples,
-        known: Int32Array,
-        seeds: list[int],
-        n_jobs: int | None,
-        tree_indices: Sequence[int] | None = None,
-        always_in_bag: BoolArray | None = None,
-        route_oob_from: int = 0,
-    ) -> list[Grown]:
+    def build(self, request: TreeRequest) -> list[Grown]:
         """Build one tree for each seed from the known samples; all trees are alike."""
-        coded = self.coded(samples)
-        return in_threads(
-            lambda seed: self._build_one(coded, known, seed, always_in_bag, route_oob_from), seeds, n_jobs
-        )
+        request = replace(request, samples=self.coded(request.samples))
+        return in_threads(lambda seed: self._build_one(request, seed), request.seeds, request.n_jobs)
 
     def coded(self, samples: Samples) -> Samples:
         """Return the samples with codes of all features, unless they have them or are few."""
@@ -120,10 +106,9 @@ class RandomForestGrower:
             return samples
         return replace(samples, codes=bin_columns(samples.X, samples.n_categories, self.params.max_bins))
 
-    def _build_one(
-        self, samples: Samples, known: Int32Array, seed: int, always_in_bag: BoolArray | None, route_oob_from: int
-    ) -> Grown:
+    def _build_one(self, request: TreeRequest, seed: int) -> Grown:
         """Build one tree from scratch."""
+        samples, known, always_in_bag = request.samples, request.known, request.always_in_bag
         serial, weight = samples.serial[known], samples.weight_at(known)
         weights = poisson_weights(serial, seed, 1.0, weight)
         if always_in_bag is not None and always_in_bag.any():
@@ -134,20 +119,11 @@ class RandomForestGrower:
         # know nothing of a sample that counts less than once.
         counted = None if weight is None else whole_weights(serial, seed, weight)
         nodes, bits, rows, importance, leaf_of = growing.grow_tree(
-            samples, known, weights, self.params, counted=counted, route_from=route_oob_from, seed=seed
+            samples, known, weights, self.params, counted=counted, route_from=request.route_oob_from, seed=seed
         )
         return Grown(Tree.built(nodes, bits, rows, importance, seed), leaf_of)
-
-    def weights(self, serial: Int64Array, seed: int, weight: Float64Array | None = None) -> UInt16Array:
-        """Return how often each sample counts in a repair: by its weight, rounded at random."""
-        return whole_weights(serial, seed, weight)
 
     def out_of_bag(self, samples: Samples, tree: Tree) -> BoolArray:
         """Return which samples are out of the tree's bag."""
         out_of_bag: BoolArray = poisson_weights(samples.serial, tree.seed, 1.0, samples.weight) == 0
         return out_of_bag
-
-    @property
-    def leaf_params(self) -> GrowthParams:
-        """How leaves are expanded: as trees are grown."""
-        return self.params

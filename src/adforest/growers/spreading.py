@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from adforest.forest import Samples
 from adforest.forest.packed import PackedRows
-from adforest.forest.types import AnyArray, BoolArray, Float64Array, Int32Array, Int64Array
-from adforest.growers.protocol import Grower, Grown
+from adforest.growers.protocol import Grower, Grown, TreeRequest
 
 WORTH_SENDING = 1_000_000  # samples times trees: a second of growing or so, a few times what it takes to send them
 
@@ -54,35 +52,23 @@ def building_on(workers: Workers) -> Iterator[None]:
         _workers.reset(token)
 
 
-def build_trees(
-    grower: Grower,
-    samples: Samples,
-    known: Int32Array,
-    seeds: list[int],
-    n_jobs: int | None,
-    tree_indices: Sequence[int] | None = None,
-    always_in_bag: BoolArray | None = None,
-    route_oob_from: int = 0,
-) -> list[Grown]:
+def build_trees(grower: Grower, request: TreeRequest) -> list[Grown]:
     """Build trees as `Grower.build` does, here or on workers; where few samples are known, from these as a block.
 
     If no sample out of the bag is to be sent to its leaf, workers return no leaves at all.
     """
+    samples, known, seeds = request.samples, request.known, request.seeds
     if 2 * len(known) < len(samples):
-        part, everything = samples.part(known), np.arange(len(known), dtype=np.int32)
-        first = int(np.searchsorted(known, route_oob_from))
-        built = build_trees(grower, part, everything, seeds, n_jobs, tree_indices, always_in_bag, first)
-        return [one.among(known, len(samples)) if len(one.leaf_of) else one for one in built]
+        everything, first = np.arange(len(known), dtype=np.int32), int(np.searchsorted(known, request.route_oob_from))
+        part = replace(request, samples=samples.part(known), known=everything, route_oob_from=first)
+        return [one.among(known, len(samples)) if len(one.leaf_of) else one for one in build_trees(grower, part)]
     workers = _workers.get()
-    n_shares = 0 if workers is None or len(known) * len(seeds) < WORTH_SENDING else workers.n_threads
-    if workers is None or not n_shares:
-        return grower.build(samples, known, seeds, n_jobs, tree_indices, always_in_bag, route_oob_from)
-    numbers = list(range(len(seeds)) if tree_indices is None else tree_indices)
-    groups = [
-        _TreeGroup([seeds[k] for k in part], [numbers[k] for k in part]) for part in _evenly(len(seeds), n_shares)
-    ]
-    block = _Block.of(grower, samples, known, always_in_bag, route_oob_from)
-    return [one for group in workers.map(_build_group, groups, block) for one in group]
+    n_parts = 0 if workers is None or len(known) * len(seeds) < WORTH_SENDING else workers.n_threads
+    if workers is None or not n_parts:
+        return grower.build(request)
+    numbers = list(range(len(seeds)) if request.tree_indices is None else request.tree_indices)
+    groups = [_TreeGroup([seeds[k] for k in part], [numbers[k] for k in part]) for part in _evenly(len(seeds), n_parts)]
+    return [one for group in workers.map(_build_group, groups, _Block.of(grower, request)) for one in group]
 
 
 class _TreeGroup(NamedTuple):
@@ -98,41 +84,27 @@ class _Block:
 
     grower: Grower
     X: PackedRows
-    y: AnyArray
-    serial: Int64Array
-    n_categories: Int32Array
-    n_classes: int
-    weight: Float64Array | None
-    known: Int32Array | None  # None is all
-    always_in_bag: BoolArray | None
-    route_oob_from: int
-    _unpacked: list[Samples] = field(default_factory=list)
+    request: TreeRequest  # of samples without X, their classes in few bytes; no sample is known where all are
+    _unpacked: list[TreeRequest] = field(default_factory=list)
 
     @classmethod
-    def of(
-        cls, grower: Grower, samples: Samples, known: Int32Array, always_in_bag: BoolArray | None, route_oob_from: int
-    ) -> _Block:
-        """Return the input to send for some samples."""
-        return cls(
-            grower,
-            PackedRows.bit_by_bit(np.ascontiguousarray(samples.X)),
-            samples.y.astype(np.min_scalar_type(samples.n_classes)),
-            samples.serial,
-            samples.n_categories,
-            samples.n_classes,
-            samples.weight,
-            known if len(known) < len(samples) else None,
-            always_in_bag,
-            route_oob_from,
-        )
+    def of(cls, grower: Grower, request: TreeRequest) -> _Block:
+        """Return the input to send for some trees."""
+        samples, known = request.samples, request.known
+        y = samples.y.astype(np.min_scalar_type(samples.n_classes))
+        rest = replace(samples, X=np.empty((0, 0)), y=y, codes=None, totals=None, regrouped=None)
+        known = known if len(known) < len(samples) else known[:0]
+        X = PackedRows.bit_by_bit(np.ascontiguousarray(samples.X))
+        return cls(grower, X, replace(request, samples=rest, known=known, n_jobs=1))
 
-    def samples(self) -> Samples:
-        """Return the samples, unpacked and coded once for all who build from them in this process."""
+    def unpacked(self) -> TreeRequest:
+        """Return the request, its samples unpacked and coded once for all who build from them in this process."""
         with _unpacking:
             if not self._unpacked:
-                X, y = self.X.matrix(), self.y.astype(np.int32)
-                samples = Samples(X, y, self.serial, self.n_categories, self.n_classes, weight=self.weight)
-                self._unpacked.append(self.grower.coded(samples))
+                request = self.request
+                samples = replace(request.samples, X=self.X.matrix(), y=request.samples.y.astype(np.int32))
+                known = request.known if len(request.known) else np.arange(len(samples), dtype=np.int32)
+                self._unpacked.append(replace(request, samples=self.grower.coded(samples), known=known))
             return self._unpacked[0]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -141,11 +113,10 @@ class _Block:
 
 def _build_group(block: _Block, group: _TreeGroup) -> list[Grown]:
     """Build some trees; leaves of samples are returned only where those out of the bag have some."""
-    samples = block.samples()
-    known = np.arange(len(samples), dtype=np.int32) if block.known is None else block.known
-    given = (block.always_in_bag, block.route_oob_from)
-    built = block.grower.build(samples, known, group.seeds, 1, group.tree_indices, *given)
-    return built if block.route_oob_from < len(samples) else [Grown(one.tree, _NO_LEAVES) for one in built]
+    request = replace(block.unpacked(), seeds=group.seeds, tree_indices=group.tree_indices)
+    built = block.grower.build(request)
+    has_leaves = request.route_oob_from < len(request.samples)
+    return built if has_leaves else [Grown(one.tree, _NO_LEAVES) for one in built]
 
 
 def _evenly(n: int, n_parts: int) -> list[range]:

@@ -1,19 +1,18 @@
 """SysFor (Islam & Giggins 2011): a forest without randomness, one tree for every feature that is good at the top."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from adforest.forest import Groups, GrowthParams, Samples, Tree, TreeEditor
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.categories import price_of_subset
-from adforest.forest._kernels.sampling import whole_weights
-from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array, UInt16Array
-from adforest.growers.protocol import Grown
+from adforest.forest.types import BoolArray, Float64Array, Int32Array
+from adforest.growers.protocol import Grower, Grown, TreeRequest
 from adforest.parallel import in_threads
 
 PRUNE_CONFIDENCE = 0.25  # of C4.5
@@ -150,7 +149,7 @@ def xlogx(x: Float64Array) -> Float64Array:
 
 
 @dataclass(frozen=True)
-class SysForGrower:
+class SysForGrower(Grower):
     """Grows the trees of ADF-S: the i-th tree has the i-th good cut at its root, and C4.5 trees below.
 
     If that gives fewer trees than asked for, roots are used again with the good cuts of their two parts at level two.
@@ -165,10 +164,6 @@ class SysForGrower:
         Fraction of its range that separates the thresholds of one numerical feature.
     """
 
-    uses_bootstrap: ClassVar[bool] = False
-    sample_weight: ClassVar[float] = 1.0
-
-    params: GrowthParams
     goodness: float = 0.3
     separation: float = 0.3
 
@@ -185,24 +180,16 @@ class SysForGrower:
             prune_confidence=PRUNE_CONFIDENCE,
         )
 
-    def build(
-        self,
-        samples: Samples,
-        known: Int32Array,
-        seeds: list[int],
-        n_jobs: int | None,
-        tree_indices: Sequence[int] | None = None,
-        always_in_bag: BoolArray | None = None,
-        route_oob_from: int = 0,
-    ) -> list[Grown]:
+    def build(self, request: TreeRequest) -> list[Grown]:
         """Build the trees at the given indices of the systematic forest; fewer where the data offer no more."""
-        wanted = range(len(seeds)) if tree_indices is None else tree_indices
+        samples, known, seeds = request.samples, request.known, request.seeds
+        wanted = range(len(seeds)) if request.tree_indices is None else request.tree_indices
         plans = dict(enumerate(islice(self._plans(samples, known), max(wanted, default=-1) + 1)))
         chosen = [
             (seed, plans[tree_index]) for seed, tree_index in zip(seeds, wanted, strict=True) if tree_index in plans
         ]
         samples = replace(samples, codes=bin_columns(samples.X, samples.n_categories, self.params.max_bins))
-        return in_threads(lambda one: self._grow(samples, known, *one), chosen, n_jobs)
+        return in_threads(lambda one: self._grow(samples, known, *one), chosen, request.n_jobs)
 
     def _plans(self, samples: Samples, known: Int32Array) -> Iterator["_Plan"]:
         """Yield the top of each tree: roots alone first, then roots with splits at level two."""
@@ -248,19 +235,6 @@ class SysForGrower:
         weights = self.weights(samples.serial[indices], seed, samples.weight_at(indices))
         editor.grow(samples, Groups(indices, weights, starts, nodes), leaf_of, self.leaf_params, seed)
         return Grown(editor.finish(), leaf_of)
-
-    def coded(self, samples: Samples) -> Samples:
-        """Return the samples as they are."""
-        return samples
-
-    def weights(self, serial: Int64Array, seed: int, weight: Float64Array | None = None) -> UInt16Array:
-        """Return how often each sample counts in a repair: by its weight, rounded at random."""
-        return whole_weights(serial, seed, weight)
-
-    def out_of_bag(self, samples: Samples, tree: Tree) -> BoolArray:
-        """Return which samples a tree was built without: none but those whose weight was rounded to 0."""
-        out: BoolArray = self.weights(samples.serial, tree.seed, samples.weight) == 0
-        return out
 
 
 @dataclass(frozen=True, slots=True)

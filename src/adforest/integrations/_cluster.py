@@ -12,6 +12,7 @@ from adforest.adaptive import AdaptiveDecisionForestClassifier
 from adforest.base import get_fitted, set_fitted
 from adforest.encoding.labels import distinct_labels
 from adforest.encoding.tables import read_weights, source_of
+from adforest.exceptions import InputError, InputTypeError
 from adforest.merging.sums import exact_sums
 from adforest.snapshot import Snapshot
 
@@ -59,7 +60,7 @@ class ClusterClassifier(AdaptiveDecisionForestClassifier):
         self
         """
         if not isinstance(model, AdaptiveDecisionForestClassifier):
-            raise TypeError(
+            raise InputTypeError(
                 f"model is of type {type(model).__name__}; expected AdaptiveDecisionForestClassifier. Make one, or "
                 "load one with adforest.load()."
             )
@@ -82,7 +83,7 @@ def _with_model_of(model: AdaptiveDecisionForestClassifier, other: Other) -> Oth
     return other
 
 
-def count_correct(model: Snapshot, X: Any, y: Any, weight: Any, place: int) -> tuple[int, int]:
+def count_correct(model: Snapshot, X: Any, y: Any, weight: Any, number: int) -> tuple[int, int]:
     """Return the weighted number of correct predictions for the samples of a partition, and their total weight.
 
     Both are exact sums, so that scores do not depend on partitions. Labels of another kind than those learnt are an
@@ -90,7 +91,7 @@ def count_correct(model: Snapshot, X: Any, y: Any, weight: Any, place: int) -> t
     """
     if not len(y):
         return 0, 0
-    source = source_of(None, place)
+    source = source_of(None, number)
     classes, codes = distinct_labels(y, source)
     get_fitted(model).labels.with_values(classes, source)
     right = model.predict(X) == classes[codes]
@@ -111,5 +112,5 @@ def accuracy(counts: Iterable[tuple[int, int]]) -> float:
     """Return the accuracy over all partitions, or raise if no sample has weight."""
     right, total = add_counts(counts)
     if not total:
-        raise ValueError("there are no samples to score, or none that has a weight. Pass some.")
+        raise InputError("there are no samples to score, or none that has a weight. Pass some.")
     return right / total

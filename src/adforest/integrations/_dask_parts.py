@@ -12,6 +12,7 @@ from dask.base import is_dask_collection
 from distributed import Future
 from sklearn.exceptions import DataConversionWarning
 
+from adforest.exceptions import InputError, InputTypeError
 from adforest.forest.types import AnyArray
 
 
@@ -39,13 +40,13 @@ def in_parts(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, Any, Any]]:
 def _matching(given: Any, name: str, n_parts: int) -> list[Any]:
     """Return the partitions of labels or weights, or raise if they are not as many as those of the samples."""
     if not are_delayed(given):
-        raise TypeError(
+        raise InputTypeError(
             f"X lies in partitions, but {name} is of type {type(given).__name__}. Pass a dask Series or array, or a "
             "list of delayed arrays, with the same partitions as X."
         )
     parts = partitions(given)
     if len(parts) != n_parts:
-        raise ValueError(
+        raise InputError(
             f"X has {n_parts} partitions but {name} has {len(parts)}. Take both from one collection, or give them the "
             "same partitions with repartition() or rechunk()."
         )
@@ -67,7 +68,7 @@ def together(method: str, X: Any, model: Any, classes: AnyArray) -> Any:
     """Return the predictions for all partitions, lazily, as a collection of the same kind."""
     task, token = dask.delayed(predict_part, pure=False, traverse=False), f"adforest.{method}-{uuid4().hex}"
     parts = enumerate(partitions(X))
-    found = [task(method, model, part, dask_key_name=(token, place)) for place, part in parts]
+    found = [task(method, model, part, dask_key_name=(token, index)) for index, part in parts]
     empty = _empty_predictions(method, classes)
     if isinstance(X, (list, tuple)):
         return found

@@ -63,12 +63,12 @@ class Cluster:
                     work,
                     there,
                     item,
-                    key=(name, place),
+                    key=(name, index),
                     pure=False,
-                    workers=threads[place % len(threads)][1] if threads else None,
+                    workers=threads[index % len(threads)][1] if threads else None,
                     allow_other_workers=bool(threads),
                 )
-                for place, item in enumerate(items)
+                for index, item in enumerate(items)
             ]
             self.finish(found)
             results: list[Any] = self.client.gather(found)
@@ -82,7 +82,7 @@ class Cluster:
         work: Callable[..., Any],
         send: Callable[[], Future],
         parts: Sequence[tuple[Any, ...]],
-        place_of: Callable[[int], str] | None = None,
+        source_of_part: Callable[[int], str] | None = None,
     ) -> list[Any]:
         """Return ``work(shared, *part)`` for each part, in their order, with shared data that a function sends.
 
@@ -91,7 +91,7 @@ class Cluster:
 
         def run() -> list[Any]:
             found = self.start(name, work, send(), parts)
-            self.finish(found, place_of)
+            self.finish(found, source_of_part)
             results: list[Any] = self.client.gather(found)
             return results
 
@@ -124,11 +124,11 @@ class Cluster:
     ) -> list[Future]:
         """Start a task for each part, with a name for Dask's dashboard."""
         task, token = dask.delayed(work, pure=False, traverse=False), f"adforest.{name}-{uuid4().hex}"
-        tasks = [task(shared, *part, dask_key_name=(token, place)) for place, part in enumerate(parts)]
+        tasks = [task(shared, *part, dask_key_name=(token, index)) for index, part in enumerate(parts)]
         futures: list[Future] = self.client.compute(tasks)
         return futures
 
-    def finish(self, futures: Sequence[Future], place_of: Callable[[int], str] | None = None) -> None:
+    def finish(self, futures: Sequence[Future], source_of_part: Callable[[int], str] | None = None) -> None:
         """Wait until all tasks are done; raise the exception of the first that failed.
 
         An error that does not name its part gets a note that does.
@@ -144,12 +144,12 @@ class Cluster:
                 # without this the samples and trees of a batch stay until garbage is collected, seldom enough.
                 timeout.__traceback__ = None
                 is_done = False
-            failed = [place for place, future in enumerate(futures) if future.status == "error"]
+            failed = [index for index, future in enumerate(futures) if future.status == "error"]
             if failed:
                 self.client.cancel([future for future in futures if future.status == "pending"])
                 error = futures[failed[0]].exception()
-                if place_of is not None and place_of(failed[0]) not in str(error):
-                    error.add_note(f"Raised by {place_of(failed[0])}.")
+                if source_of_part is not None and source_of_part(failed[0]) not in str(error):
+                    error.add_note(f"Raised by {source_of_part(failed[0])}.")
                 raise error
             if is_done:
                 return
@@ -164,7 +164,7 @@ class DaskBatch:
 
     def __init__(self, cluster: Cluster, parts: Sequence[tuple[Any, Any, Any]]) -> None:
         self.cluster = cluster
-        self.parts = [(*part, place) for place, part in enumerate(parts)]
+        self.parts = [(*part, index) for index, part in enumerate(parts)]
 
     def survey(self, rules: BatchRules) -> Survey:
         """Return the survey of all partitions."""
@@ -175,8 +175,8 @@ class DaskBatch:
 
     def draw(self, plan: BatchPlan) -> Samples:
         """Return the samples drawn from all partitions."""
-        place_of = partial(source_of, plan.number)
-        parts = self.cluster.each("draw", draw_part, lambda: self.cluster.send(plan), self.parts, place_of)
+        source_of_part = partial(source_of, plan.number)
+        parts = self.cluster.each("draw", draw_part, lambda: self.cluster.send(plan), self.parts, source_of_part)
         return join_parts(plan, parts)
 
     def count(self, plan: BatchPlan, counter: Counter, n_jobs: int | None) -> list[LeafCounts]:

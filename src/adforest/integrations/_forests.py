@@ -10,6 +10,7 @@ from adforest.adaptation import State
 from adforest.adaptation.voting import shrinkage_of
 from adforest.base import FittedModel, get_fitted
 from adforest.classifier import BaseADFClassifier
+from adforest.exceptions import InputTypeError
 from adforest.forest import Tree
 from adforest.forest.tree import CATEGORICAL, MISSING_LEFT
 from adforest.forest.types import BoolArray, Float64Array, Int32Array
@@ -63,7 +64,7 @@ def read_model(model: Any, asked_by: str) -> FittedModel[State]:
     elif isinstance(model, BaseADFClassifier):
         snapshot = model.snapshot(samples=True)
     else:
-        raise TypeError(
+        raise InputTypeError(
             f"{asked_by} was given {type(model).__name__}; expected an AdaptiveDecisionForestClassifier, a "
             "PaperADFClassifier or a Snapshot of one."
         )
@@ -97,8 +98,8 @@ def splits_of(tree: Tree) -> Splits:
     threshold, left, split = (tree.nodes[field][nodes] for field in ("threshold", "left", "split"))
     by_categories, missing_left = split & CATEGORICAL != 0, split & MISSING_LEFT != 0
     members = {
-        int(nodes[place]): _members(tree, int(threshold[place]), bool(missing_left[place]))
-        for place in np.flatnonzero(by_categories)
+        int(nodes[index]): _members(tree, int(threshold[index]), bool(missing_left[index]))
+        for index in np.flatnonzero(by_categories)
     }
     return Splits(nodes, split >> 2, threshold, by_categories, missing_left, members, left)
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from pyspark.sql import DataFrame, types
 
+from adforest.exceptions import InputError, InputTypeError
 from adforest.forest.types import AnyArray
 from adforest.snapshot import Snapshot
 
@@ -47,12 +48,12 @@ def check_frame(df: Any, advice: str | None = None) -> None:
     """Raise if an object is not a DataFrame of Spark, or is a stream where it must not be one."""
     if not isinstance(df, DataFrame):
         kind = f"{type(df).__module__.partition('.')[0]}.{type(df).__name__}"
-        raise TypeError(
+        raise InputTypeError(
             f"df is a {kind}; expected a DataFrame of Spark. Make one with spark.createDataFrame(), or use to_local() "
             "for tables that are here."
         )
     if advice is not None and df.isStreaming:
-        raise TypeError(f"df is a stream, which has no end. {advice}")
+        raise InputTypeError(f"df is a stream, which has no end. {advice}")
 
 
 def check_names(df: Any, names: Iterable[str]) -> None:
@@ -61,7 +62,7 @@ def check_names(df: Any, names: Iterable[str]) -> None:
         n = df.columns.count(name)
         if n != 1:
             problem = "no column" if n == 0 else f"{n} columns named"
-            raise ValueError(f"df has {problem} {name!r}; its columns are {', '.join(map(repr, df.columns[:20]))}.")
+            raise InputError(f"df has {problem} {name!r}; its columns are {', '.join(map(repr, df.columns[:20]))}.")
 
 
 def check_types(df: Any, names: Iterable[str]) -> None:
@@ -69,7 +70,7 @@ def check_types(df: Any, names: Iterable[str]) -> None:
     by_name = {field.name: field.dataType for field in df.schema.fields}
     for name in names:
         if not isinstance(by_name[name], READABLE):
-            raise TypeError(
+            raise InputTypeError(
                 f"column {name!r} holds {by_name[name].simpleString()}; expected numbers, text, booleans, dates or "
                 "durations. Drop it, or select what it holds into columns of their own."
             )
@@ -79,6 +80,6 @@ def class_type(model: Snapshot) -> Any:
     """Return the Spark type of the class values of a model."""
     kind = model.classes_.dtype.kind
     if kind == "u" and int(model.classes_.max()) >= 2**63:
-        raise ValueError("class values of 2**63 and more have no type in Spark. Learn them as text.")
+        raise InputError("class values of 2**63 and more have no type in Spark. Learn them as text.")
     by_kind = {"b": types.BooleanType(), "i": types.LongType(), "u": types.LongType(), "f": types.DoubleType()}
     return by_kind.get(kind, types.StringType())

@@ -76,8 +76,8 @@ class SparkBatch:
         """Return the survey of all partitions."""
         found = self._each("survey", rules.number, _survey, rules.to_send())
         self._seen = {part: fingerprint for part, (fingerprint, _) in found.items()}
-        places = range(max(found, default=0) + 1)
-        return merge_surveys([found[part][1] if part in found else NOTHING for part in places], rules)
+        numbers = range(max(found, default=0) + 1)
+        return merge_surveys([found[part][1] if part in found else NOTHING for part in numbers], rules)
 
     def draw(self, plan: BatchPlan) -> Samples:
         """Return the samples drawn from all partitions, or raise if these differ from those surveyed."""

@@ -9,6 +9,7 @@ from typing import Any, Self
 from adforest.encoding import LabelTable, dicts
 from adforest.encoding.labels import distinct_labels
 from adforest.encoding.tables import LARGEST_WEIGHT, SMALLEST_WEIGHT
+from adforest.exceptions import InputError, InputTypeError
 
 
 class WaitingSamples:
@@ -57,12 +58,12 @@ class WaitingSamples:
         new = dicts.new_kinds(x, self.kinds)
         for name, kind in new.items():
             if kind == dicts.TEXT and self.categorical is not None and name not in self.categorical:
-                raise TypeError(
+                raise InputTypeError(
                     f"feature {name!r} of this sample holds text ({x[name]!r}) but is not among categorical_features. "
                     "Add it there, drop it, or convert it to a number."
                 )
         if not 0 <= weight <= LARGEST_WEIGHT:
-            raise ValueError(
+            raise InputError(
                 f"the weight of this sample is {weight!r}; expected a number from 0 to {LARGEST_WEIGHT:g}."
             )
         self.take_label(y)
@@ -82,7 +83,7 @@ class WaitingSamples:
                 return
         except TypeError:  # it cannot be hashed
             kind = type(y).__name__
-            raise TypeError(f"the label is a {kind}; expected text, a whole number or a boolean.") from None
+            raise InputTypeError(f"the label is a {kind}; expected text, an integer or a boolean.") from None
         values, source = distinct_labels([y], dicts.SOURCE)[0], dicts.SOURCE
         self._classes = LabelTable.of(values) if self._classes is None else self._classes.with_values(values, source)
         self._seen.add((type(y), y))

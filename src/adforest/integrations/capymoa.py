@@ -13,6 +13,7 @@ from adforest.adaptive import AdaptiveDecisionForestClassifier
 from adforest.base import as_proba
 from adforest.encoding.columns import Coded, Column
 from adforest.encoding.tables import Table
+from adforest.exceptions import InputError, ParameterError
 from adforest.forest.types import Float64Array
 from adforest.parameters import AT_LEAST_ONE, AnswerFor, BaseForest, Criterion, MaxFeatures, Splitting, check_parameters
 
@@ -97,9 +98,11 @@ class_weight, n_jobs, verbose
     ) -> None:
         super().__init__(schema=schema, random_seed=random_seed)
         if not schema.is_classification():
-            raise ValueError(f"the schema of AdaptiveDecisionForest has a numeric target; expected classes: {schema}")
+            raise ParameterError(
+                f"the schema of AdaptiveDecisionForest has a numeric target; expected classes: {schema}"
+            )
         if not AT_LEAST_ONE.accepts(batch_size):
-            raise ValueError(f"batch_size of AdaptiveDecisionForest is {batch_size!r}; expected {AT_LEAST_ONE}.")
+            raise ParameterError(f"batch_size of AdaptiveDecisionForest is {batch_size!r}; expected {AT_LEAST_ONE}.")
         self.batch_size = batch_size
         names = AdaptiveDecisionForestClassifier._get_param_names()
         parameters = {name: value for name, value in locals().items() if name in names}
@@ -128,12 +131,12 @@ class_weight, n_jobs, verbose
         sample = np.array(instance.x, dtype=np.float64)
         if np.isinf(sample).any():
             name = self._names[int(np.isinf(sample).argmax())]
-            raise ValueError(
+            raise InputError(
                 f"attribute {name!r} of this instance is infinite. Replace it with a finite number, or with NaN if it "
                 "is not known."
             )
         if not self.schema.is_y_index_in_range(instance.y_index):
-            raise ValueError(
+            raise InputError(
                 f"the class index of this instance is {instance.y_index}; expected one of the schema's, 0 to "
                 f"{self.schema.get_num_classes() - 1}."
             )
@@ -158,7 +161,7 @@ class_weight, n_jobs, verbose
         proba = np.zeros(self.schema.get_num_classes())
         if "_model" in vars(self.classifier):
             table = self._table(np.array(instance.x, dtype=np.float64).reshape(1, -1))
-            model, votes = self.classifier._answers(table)
+            model, votes = self.classifier._model_and_votes(table)
             proba[model.labels.classes] = as_proba(votes)[0]
         elif self._waiting:
             proba += np.bincount(self._waiting_labels, minlength=len(proba)) / len(self._waiting)

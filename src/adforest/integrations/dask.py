@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from adforest.adaptive import AdaptiveDecisionForestClassifier
 from adforest.base import get_fitted, lock_of, set_fitted
+from adforest.exceptions import InputTypeError, ParameterError
 from adforest.growers import building_on
 from adforest.integrations._cluster import NAMES, ClusterClassifier, accuracy, count_correct
 from adforest.merging import BatchSource, LocalBatch
@@ -210,7 +211,7 @@ class DaskAdaptiveDecisionForestClassifier(ClusterClassifier):
         """
         if not are_delayed(X):
             return float(super().score(X, y, sample_weight))
-        parts = [(*part, place) for place, part in enumerate(in_parts(X, y, sample_weight))]
+        parts = [(*part, index) for index, part in enumerate(in_parts(X, y, sample_weight))]
         return accuracy(Cluster(self._cluster_client()).each("score", count_correct, self._sent_model, parts))
 
     @classmethod
@@ -235,12 +236,12 @@ class DaskAdaptiveDecisionForestClassifier(ClusterClassifier):
         try:
             client = get_client() if self.client is None else self.client
         except ValueError as error:
-            raise ValueError(
+            raise ParameterError(
                 "there is no Dask client to learn on. Make one first, for example with distributed.Client(), or pass "
                 "client=..."
             ) from error
         if client.asynchronous:
-            raise TypeError(
+            raise InputTypeError(
                 "the Dask client is asynchronous; expected one that waits: make it with asynchronous=False."
             )
         return client

@@ -12,6 +12,7 @@ from typing import Any
 
 import adforest
 from adforest.classifier import BaseADFClassifier
+from adforest.exceptions import InputTypeError, ModelFileError, ParameterError
 
 try:
     import mlflow
@@ -61,7 +62,7 @@ def save_model(
         Further arguments of `mlflow.pyfunc.save_model`.
     """
     if not isinstance(model, BaseADFClassifier):
-        raise TypeError(
+        raise InputTypeError(
             f"model is of type {type(model).__name__}; expected AdaptiveDecisionForestClassifier or "
             "PaperADFClassifier. Log a pipeline with mlflow.sklearn."
         )
@@ -142,7 +143,9 @@ def load_model(model_uri: str, dst_path: str | None = None) -> Any:
     flavors = Model.load(str(folder)).flavors
     if FLAVOR_NAME not in flavors:
         found = ", ".join(sorted(flavors))
-        raise ValueError(f"{model_uri} is no model of adforest; its flavours are {found}. Load it with one of these.")
+        raise ModelFileError(
+            f"{model_uri} is no model of adforest; its flavours are {found}. Load it with one of these."
+        )
     return adforest.load(folder / flavors[FLAVOR_NAME]["data"])
 
 
@@ -172,7 +175,7 @@ class ServedModel:
         """
         method = (params or {}).get("method", METHODS[0])
         if method not in METHODS:
-            raise ValueError(f"method is {method!r}; expected {' or '.join(map(repr, METHODS))}.")
+            raise ParameterError(f"method is {method!r}; expected {' or '.join(map(repr, METHODS))}.")
         if method == "predict":
             return self.model.predict(model_input)
         from pandas import DataFrame

@@ -18,6 +18,7 @@ from adforest.base import as_proba, get_fitted
 from adforest.encoding import check_same_length, dicts
 from adforest.encoding.columns import is_empty
 from adforest.encoding.tables import Table, read_table
+from adforest.exceptions import ParameterError
 from adforest.forest.types import Float64Array
 from adforest.integrations._waiting import WaitingSamples
 from adforest.parameters import (
@@ -166,7 +167,7 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         for name, value in self._get_params().items():
             if not any(rule.accepts(value) for rule in self._rules[name]):
                 expected = ", or ".join(map(str, self._rules[name]))
-                raise ValueError(f"{name} of {type(self).__name__} is {value!r}; expected {expected}.")
+                raise ParameterError(f"{name} of {type(self).__name__} is {value!r}; expected {expected}.")
 
     @property
     def classifier(self) -> AdaptiveDecisionForestClassifier:
@@ -317,11 +318,13 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         """
         frame = _frame(X)
         if self._is_fitted():
-            model, votes = self._classifier._answers(self._table_to_answer(frame))
+            model, votes = self._classifier._model_and_votes(self._table_to_answer(frame))
             proba = dict(zip(model.labels.classes.tolist(), as_proba(votes).T, strict=True))
             proba |= dict.fromkeys(self._waiting.classes_besides(list(proba)), np.zeros(len(frame)))
         else:
-            proba = {value: np.full(len(frame), share) for value, share in self._waiting.class_frequencies().items()}
+            proba = {
+                value: np.full(len(frame), frequency) for value, frequency in self._waiting.class_frequencies().items()
+            }
         return dataframe.to_native_frame(proba, like=frame)
 
     def predict_many(self, X: Any) -> Any:

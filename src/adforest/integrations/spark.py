@@ -14,6 +14,7 @@ from typing import Any, Self
 import adforest
 from adforest.adaptive import AdaptiveDecisionForestClassifier
 from adforest.base import lock_of
+from adforest.exceptions import InputError
 from adforest.growers import building_on
 from adforest.integrations._cluster import ClusterClassifier, accuracy
 from adforest.origins import Origins, note_origins, origins_of
@@ -159,7 +160,7 @@ class SparkAdaptiveDecisionForest(ClusterClassifier):
         added = [prediction_col, probability_col, confidence_col]
         taken = [name for name in df.columns if name in added]
         if taken:
-            raise ValueError(f"df has a column {taken[0]!r} already. Drop it, or name the new column otherwise.")
+            raise InputError(f"df has a column {taken[0]!r} already. Drop it, or name the new column otherwise.")
         model = self._predictor()
         fields = zip(added, (class_type(model), types.ArrayType(types.DoubleType()), types.DoubleType()), strict=True)
         schema = types.StructType([*df.schema.fields, *(types.StructField(*field) for field in fields)])
@@ -295,13 +296,13 @@ class _ModelFile:
             "model=SparkAdaptiveDecisionForest.load(path of this one)."
         )
         if noted.stream != stream:
-            raise ValueError(
+            raise InputError(
                 f"'{os.fspath(self._path)}' has learnt the stream {noted.stream} up to micro-batch {noted.epoch}, but "
                 f"micro-batch {epoch} is of the stream {stream}: the checkpoint was thrown away, or belongs to another "
                 f"query, and samples may come again. {advice}"
             )
         if epoch < noted.epoch:
-            raise ValueError(
+            raise InputError(
                 f"'{os.fspath(self._path)}' has learnt its stream up to micro-batch {noted.epoch}, but micro-batch "
                 f"{epoch} has come: the checkpoint is older than the file. {advice}"
             )

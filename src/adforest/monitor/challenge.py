@@ -93,7 +93,7 @@ def challenge_of(champion: Any, challenger: Any) -> Challenge | None:
     if not total:
         return None
     fractions = [one.n_tested / total for one in shared]
-    means = [sum(s * one[place] for s, one in zip(fractions, shared, strict=True)) for place in (2, 3)]
+    means = [sum(s * one[column] for s, one in zip(fractions, shared, strict=True)) for column in (2, 3)]
     apart = means[1] - means[0]
     spread = sum((s * (one.challenger - one.champion - apart)) ** 2 for s, one in zip(fractions, shared, strict=True))
     n = len(shared)

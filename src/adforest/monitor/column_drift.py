@@ -139,30 +139,30 @@ def _bins(
     outside = 0.0
     if encoder.is_categorical[column]:
         values = encoder.category_values(column)
-        for place, code in enumerate(bounds):
+        for index, code in enumerate(bounds):
             value = values[int(code)] if int(code) < len(values) else None
             label = write_value(value) if value is not None else "(infrequent)"
-            found.append(BinView(label, "category", None, None, past[place], last[place]))
+            found.append(BinView(label, "category", None, None, past[index], last[index]))
         if past[OTHER] or last[OTHER]:
             found.append(BinView("other categories", "other", None, None, past[OTHER], last[OTHER]))
     elif bounds:
         ends = [None, *bounds, None]
         texts = _texts(bounds, encoder.kinds[column])
-        for place, (low, high) in enumerate(pairwise(ends)):
-            found.append(BinView(_range_label(place, texts), "range", low, high, past[place], last[place]))
+        for index, (low, high) in enumerate(pairwise(ends)):
+            found.append(BinView(_range_label(index, texts), "range", low, high, past[index], last[index]))
         outside = last[0] + last[len(bounds)]
     if past[MISSING] or last[MISSING]:
         found.append(BinView("missing", "missing", None, None, past[MISSING], last[MISSING]))
     return tuple(found), outside
 
 
-def _range_label(place: int, texts: list[str]) -> str:
+def _range_label(index: int, texts: list[str]) -> str:
     """Return how a range between bounds is written."""
-    if place == 0:
+    if index == 0:
         return f"below {texts[0]}"
-    if place == len(texts):
+    if index == len(texts):
         return f"above {texts[-1]}"
-    low, high = texts[place - 1 : place + 1]
+    low, high = texts[index - 1 : index + 1]
     return high if low == high else f"{low} to {high}"
 
 
@@ -173,9 +173,9 @@ def _texts(bounds: list[float], kind: str) -> list[str]:
         by_day = (np.diff(bounds) >= 86_400).all()
         return [str(moment.astype("M8[D]") if by_day else moment).replace("T", " ") for moment in moments]
     texts = []
-    for place, bound in enumerate(bounds):
-        low = (bounds[place - 1] + bound) / 2 if place else -np.inf
-        high = (bounds[place + 1] + bound) / 2 if place + 1 < len(bounds) else np.inf
+    for index, bound in enumerate(bounds):
+        low = (bounds[index - 1] + bound) / 2 if index else -np.inf
+        high = (bounds[index + 1] + bound) / 2 if index + 1 < len(bounds) else np.inf
         value = _value_beside(bound)
         text = write_number(bound, low, high) if value is None else write_number(value)
         texts.append(text + (" s" if kind == DURATIONS else ""))

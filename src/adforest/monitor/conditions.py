@@ -71,7 +71,7 @@ class Conditions:
         return f"odds of {write_value(class_value)} by {write_column(encoder.feature_names, position)}"
 
     def _lacks_values(self, feature: int) -> bool:
-        """Return whether a sample at hand has no value in a column."""
+        """Return whether one of the samples has no value in a column."""
         return len(self._values(feature)) - 2 < len(self._samples)
 
     def _by_categories(self, first: float, feature: int, missing_left: bool) -> tuple[str, str] | None:
@@ -101,9 +101,9 @@ class Conditions:
     def _separating(self, threshold: float, feature: int) -> str:
         """Write a threshold so that it still separates samples, and differs from the tree's other ones."""
         values, others = self._values(feature), self._thresholds(feature)
-        place, rank = np.searchsorted(values, threshold, side="right"), np.searchsorted(others, threshold)
-        low = max(values[place - 1], (others[rank - 1] + threshold) / 2)
-        high = min(values[place], (threshold + others[rank + 1]) / 2)
+        position, rank = np.searchsorted(values, threshold, side="right"), np.searchsorted(others, threshold)
+        low = max(values[position - 1], (others[rank - 1] + threshold) / 2)
+        high = min(values[position], (threshold + others[rank + 1]) / 2)
         return write_number(threshold, low, high)
 
     def _sorted_values(self, feature: int) -> Float64Array:

@@ -13,7 +13,7 @@ else:
     Protocol = object
 
 MAX_CONNECTIONS = 256
-SHARE_OF_FILES = 2  # one in so many of the files that this process may open may be a connection
+FILES_PER_CONNECTION = 2  # one in so many of the files that this process may open may be a connection
 BACKLOG = 32  # connections that are taken at once, before those that are too many are ended
 HEAD_SECONDS = 10.0  # until the head of a request must have come
 SEND_SECONDS, MIN_READ = 60.0, 1 << 16  # within so many seconds a client must read so many bytes, or all
@@ -26,7 +26,7 @@ def max_connections() -> int:
     except ImportError:  # not on Windows
         return MAX_CONNECTIONS
     n_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return MAX_CONNECTIONS if n_files < 0 else max(8, min(MAX_CONNECTIONS, n_files // SHARE_OF_FILES))
+    return MAX_CONNECTIONS if n_files < 0 else max(8, min(MAX_CONNECTIONS, n_files // FILES_PER_CONNECTION))
 
 
 class Bounded(Protocol):

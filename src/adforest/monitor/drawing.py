@@ -44,13 +44,8 @@ def draw_tree(
 
     Parameters
     ----------
-    model : AdaptiveDecisionForestClassifier
-        A fitted one.
-    forest : {"permanent", "active", "temporary", "newest"}, default="permanent"
-    tree : int, default=0
-        Index of the tree in the forest.
-    max_depth : int or None, default=None
-        Depth at which the drawing ends; up to about 60 leaves it can be read.
+    model, forest, tree, max_depth
+        See `tree_text`; up to about 60 leaves a drawing can be read.
     ax : matplotlib Axes, optional
         Axes to draw in; the font size is adapted. By default a new figure that is large enough.
 
@@ -62,10 +57,8 @@ def draw_tree(
     ------
     ImportError
         If matplotlib is not installed.
-    sklearn.exceptions.NotFittedError
-        If the model is not fitted.
-    ValueError, IndexError
-        If there is no such forest or tree.
+    NotFittedError, ValueError, IndexError
+        See `tree_text`.
 
     Examples
     --------
@@ -169,22 +162,22 @@ def _new_axes(layout: _Layout) -> Axes:
 
 def _draw_edges(ax: Axes, views: list[NodeView], layout: _Layout, size: float) -> None:
     """Draw the lines between nodes, labelled yes and no at the root."""
-    for place in range(1, len(views)):
-        ends = [views[place].parent, place]
+    for index in range(1, len(views)):
+        ends = [views[index].parent, index]
         (x_above, x), (y_above, y) = layout.x[ends], layout.y[ends]
         turn = x - GAP / 2
         path = (
             ([x_above, turn, turn, x], [y_above, y_above, y, y]) if layout.is_sideways else ([x_above, x], [y_above, y])
         )
         ax.plot(*path, color=EDGE, linewidth=1.0, zorder=1, solid_joinstyle="round")
-        if views[place].parent == 0:
+        if views[index].parent == 0:
             middle = (turn, (y_above + y) / 2) if layout.is_sideways else ((x_above + x) / 2, (y_above + y) / 2)
             patch = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
-            word = "yes" if views[place].is_left else "no"
+            word = "yes" if views[index].is_left else "no"
             ax.text(*middle, word, fontsize=size * 0.85, color=FAINT, ha="center", va="center", bbox=patch)
 
 
-def _box(view: NodeView, place: tuple[float, float], size: float, *, sideways: bool) -> AnnotationBbox:
+def _box(view: NodeView, centre: tuple[float, float], size: float, *, sideways: bool) -> AnnotationBbox:
     """Return a node: its words, a tag where it is news, and a border by cause."""
     from matplotlib.offsetbox import AnnotationBbox, HPacker, TextArea, VPacker
 
@@ -204,7 +197,7 @@ def _box(view: NodeView, place: tuple[float, float], size: float, *, sideways: b
     border = {"boxstyle": "round,pad=0.35,rounding_size=0.3", "facecolor": view.colour if is_leaf else "white"}
     return AnnotationBbox(
         packed,
-        place,
+        centre,
         box_alignment=(0.0 if sideways else 0.5, 0.5),
         pad=0,
         fontsize=size,

@@ -99,8 +99,8 @@ class Calibration:
     def expect(self, confidence: float, n: float) -> tuple[float, float, float]:
         """Return the expected accuracy of n samples, and its interval."""
         mean = min(max(confidence + self.bias, 0.0), 1.0)
-        share = min(max(mean, 0.5 / n), 1 - 0.5 / n) if n > 1 else 0.5
-        spread = max(self.excess, 0.0) * (1 + 1 / max(self.weight, 1.0)) + share * (1 - share) / max(n, 1.0)
+        fraction = min(max(mean, 0.5 / n), 1 - 0.5 / n) if n > 1 else 0.5
+        spread = max(self.excess, 0.0) * (1 + 1 / max(self.weight, 1.0)) + fraction * (1 - fraction) / max(n, 1.0)
         half = WIDTH * sqrt(spread)
         return mean, max(mean - half, 0.0), min(mean + half, 1.0)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adforest.exceptions import InputTypeError
 from adforest.explaining import Explanation
 from adforest.explaining.explanation import Summary
 from adforest.monitor.pages.words import shortened
@@ -92,7 +93,7 @@ class ExplanationDisplay:
         check_matplotlib("ExplanationDisplay", instead="print model.explain(X).text()")
         if not hasattr(estimator, "explain"):
             kinds = "AdaptiveDecisionForestClassifier, PaperADFClassifier or Snapshot"
-            raise TypeError(f"got {type(estimator).__name__}; expected a fitted {kinds}")
+            raise InputTypeError(f"got {type(estimator).__name__}; expected a fitted {kinds}")
         return cls.from_explanation(
             estimator.explain(X), sample=sample, class_value=class_value, max_features=max_features, ax=ax
         )
@@ -127,13 +128,13 @@ class ExplanationDisplay:
         check_matplotlib("ExplanationDisplay", instead="print explanation.text()")
         import matplotlib
 
-        told = self.explanation.summary(self.sample, self.class_value, max_features)
+        summary = self.explanation.summary(self.sample, self.class_value, max_features)
         with matplotlib.rc_context(STYLE):
-            self.ax_ = _new_axes(len(told.names)) if ax is None else ax
+            self.ax_ = _new_axes(len(summary.names)) if ax is None else ax
             self.figure_: Figure = self.ax_.figure  # type: ignore[assignment]
-            self.bars_ = _draw_bars(self.ax_, told)
-            _draw_ends(self.ax_, told)
-            _write_title(self.ax_, told, self.sample)
+            self.bars_ = _draw_bars(self.ax_, summary)
+            _draw_ends(self.ax_, summary)
+            _write_title(self.ax_, summary, self.sample)
         return self
 
 
@@ -145,33 +146,33 @@ def _new_axes(n_rows: int) -> Axes:
     return ax
 
 
-def _draw_bars(ax: Axes, told: Summary) -> BarContainer:
+def _draw_bars(ax: Axes, summary: Summary) -> BarContainer:
     """Draw one bar per feature, each from where the last one ended, with its size beside it."""
-    ends = told.bias + np.cumsum(told.added)
-    starts, places = ends - told.added, np.arange(1, len(ends) + 1)
-    colours = [MORE if added >= 0 else LESS for added in told.added]
-    bars = ax.barh(places, told.added, 0.62, left=starts, color=colours, zorder=3)
-    ax.vlines(starts, places - 1, places, color=FAINT, linewidth=0.8, zorder=2)
-    for place, start, end, added, colour in zip(places, starts, ends, told.added, colours, strict=True):
+    ends = summary.bias + np.cumsum(summary.added)
+    starts, rows = ends - summary.added, np.arange(1, len(ends) + 1)
+    colours = [MORE if added >= 0 else LESS for added in summary.added]
+    bars = ax.barh(rows, summary.added, 0.62, left=starts, color=colours, zorder=3)
+    ax.vlines(starts, rows - 1, rows, color=FAINT, linewidth=0.8, zorder=2)
+    for row, start, end, added, colour in zip(rows, starts, ends, summary.added, colours, strict=True):
         right = max(start, end)
         offset: dict[str, Any] = {"xytext": (4, 0), "textcoords": "offset points", "va": "center_baseline"}
-        ax.annotate(f"{round(added, 3) + 0.0:+.3f}", (right, place), color=colour, fontsize=9, **offset)
+        ax.annotate(f"{round(added, 3) + 0.0:+.3f}", (right, row), color=colour, fontsize=9, **offset)
     return bars
 
 
-def _draw_ends(ax: Axes, told: Summary) -> None:
+def _draw_ends(ax: Axes, summary: Summary) -> None:
     """Mark the bias above the bars and the probability below them, and name all rows."""
-    last = len(told.names) + 1
-    ax.vlines(told.probability, last - 1, last, color=FAINT, linewidth=0.8, zorder=2)
-    for place, value in ((0, told.bias), (last, told.probability)):
-        ax.plot(value, place, "D", color=INK, markersize=6, zorder=4)
+    last = len(summary.names) + 1
+    ax.vlines(summary.probability, last - 1, last, color=FAINT, linewidth=0.8, zorder=2)
+    for row, value in ((0, summary.bias), (last, summary.probability)):
+        ax.plot(value, row, "D", color=INK, markersize=6, zorder=4)
         offset: dict[str, Any] = {"xytext": (8, 0), "textcoords": "offset points", "va": "center_baseline"}
-        ax.annotate(f"{value:.3f}", (value, place), color=INK, fontsize=10, fontweight="bold", **offset)
-    names = ["at the roots", *(shortened(name, LONGEST) for name in told.names)]
-    names.append(f"probability of {shortened(told.class_name, LONGEST)}")
+        ax.annotate(f"{value:.3f}", (value, row), color=INK, fontsize=10, fontweight="bold", **offset)
+    names = ["at the roots", *(shortened(name, LONGEST) for name in summary.names)]
+    names.append(f"probability of {shortened(summary.class_name, LONGEST)}")
     ax.set_yticks(range(last + 1), names)
     ax.set_ylim(last + 0.6, -0.6)
-    totals = told.bias + np.cumsum([0.0, *told.added])
+    totals = summary.bias + np.cumsum([0.0, *summary.added])
     room = max(0.02, float(np.ptp(totals)))
     ax.set_xlim(totals.min() - 0.03 * room, totals.max() + 0.16 * room)  # numbers are written on the right
     ax.tick_params(axis="y", length=0, labelcolor=INK)
@@ -181,17 +182,17 @@ def _draw_ends(ax: Axes, told: Summary) -> None:
     ax.set_xlabel("probability")
 
 
-def _write_title(ax: Axes, told: Summary, sample: int) -> None:
+def _write_title(ax: Axes, summary: Summary, sample: int) -> None:
     """Write which sample and class is drawn, the weights of the forests, and the batches that made the leaves."""
     ax.set_title(
-        f"Forests by weight: {told.forests}\nBatches that made the leaves: {told.batches}",
+        f"Forests by weight: {summary.forests}\nBatches that made the leaves: {summary.batches}",
         loc="left",
         fontsize=9,
         color=FAINT,
         pad=8,
     )
     ax.annotate(
-        f"Sample {sample}: why {shortened(told.class_name, LONGEST)} has probability {told.probability:.3f}",
+        f"Sample {sample}: why {shortened(summary.class_name, LONGEST)} has probability {summary.probability:.3f}",
         (0, 1),
         xytext=(0, 42),
         xycoords="axes fraction",

@@ -24,7 +24,7 @@ WARNING_FALL, CRITICAL_FALL = 0.05, 0.10  # of accuracy
 DRIFT_BATCHES = 5  # for which a sustained drift is reported
 WARNING_DISTANCE = 0.1  # of a column that matters; unchanged ones have 0
 UNUSUAL = 2.0  # times the usual distance of the column
-WARNING_SHARE, CRITICAL_SHARE = 0.05, 0.20  # by which missing values or unseen categories increase
+WARNING_INCREASE, CRITICAL_INCREASE = 0.05, 0.20  # by which missing values or unseen categories increase
 AGE = "age"
 DAY = 86_400.0
 PAUSES = 32  # between the last batches, of which the longest is usual
@@ -145,8 +145,8 @@ def health_of(
         *_drift_findings(reports, trend),
         *_class_findings(classes),
         *_column_findings(columns),
-        *_share_findings(columns, "missing", "is missing"),
-        *_share_findings(columns, "unseen", "is of categories never seen before"),
+        *_fraction_findings(columns, "missing", "is missing"),
+        *_fraction_findings(columns, "unseen", "is of categories never seen before"),
     ]
     return _judged(found, _calm(trend, len(reports)))
 
@@ -226,14 +226,14 @@ def _chance_findings(trend: Trend | None, classes: Sequence[ClassView]) -> list[
     if trend is None or not total:
         return []
     most = max(classes, key=lambda one: one.n_samples)
-    share = most.n_samples / total
-    lead = trend.last - share
+    frequency = most.n_samples / total
+    lead = trend.last - frequency
     if lead > NOISE * trend.last_error:
         return []
     worse = lead < -NOISE * trend.last_error
     sentence = (
         f"Accuracy on new batches is {trend.last:.2f}, {'worse than' if worse else 'no better than'} always "
-        f"predicting the most frequent class, {most.value} ({share:.2f} of all samples)."
+        f"predicting the most frequent class, {most.value} ({frequency:.2f} of all samples)."
     )
     return [Finding(CRITICAL if lead < -max(CRITICAL_FALL, NOISE * trend.last_error) else WARNING, "chance", sentence)]
 
@@ -285,15 +285,15 @@ def _column_findings(columns: Sequence[ColumnView]) -> list[Finding]:
     ]
 
 
-def _share_findings(columns: Sequence[ColumnView], kind: str, said: str) -> list[Finding]:
+def _fraction_findings(columns: Sequence[ColumnView], kind: str, said: str) -> list[Finding]:
     """Return where missing values or unseen categories have become more."""
     found = []
     for one in columns:
-        share, before = getattr(one, kind), getattr(one, f"{kind}_before")
-        if before is not None and share - before >= WARNING_SHARE:
-            level = CRITICAL if share - before >= CRITICAL_SHARE and _matters(one, columns) else WARNING
-            sentence = f"Column {one.name}: {share:.0%} {said}, before it was {before:.0%}."
-            found.append((share - before, Finding(level, kind, sentence, column=one.name)))
+        fraction, before = getattr(one, kind), getattr(one, f"{kind}_before")
+        if before is not None and fraction - before >= WARNING_INCREASE:
+            level = CRITICAL if fraction - before >= CRITICAL_INCREASE and _matters(one, columns) else WARNING
+            sentence = f"Column {one.name}: {fraction:.0%} {said}, before it was {before:.0%}."
+            found.append((fraction - before, Finding(level, kind, sentence, column=one.name)))
     return [finding for _, finding in sorted(found, key=lambda pair: -pair[0])[:MAX_NAMED]]
 
 

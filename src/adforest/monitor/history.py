@@ -12,9 +12,20 @@ from adforest.adaptation import BatchReport
 from adforest.adaptation.scoring import VOTE
 from adforest.base import get_fitted
 from adforest.classifier import BaseADFClassifier
+from adforest.exceptions import InputTypeError, ParameterError
 from adforest.forest.types import AnyArray, Float64Array
 from adforest.monitor.pages.thinning import without_twins
-from adforest.monitor.style import BAND, FAINT, FORESTS, GRID, INK, STYLE, check_matplotlib, drift_mark, label_ends
+from adforest.monitor.style import (
+    BAND,
+    FAINT,
+    FOREST_COLOURS,
+    GRID,
+    INK,
+    STYLE,
+    check_matplotlib,
+    drift_mark,
+    label_ends,
+)
 from adforest.paper import PaperADFClassifier
 
 if TYPE_CHECKING:
@@ -22,7 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-COLOURS = FORESTS | {VOTE: INK}
+COLOURS = FOREST_COLOURS | {VOTE: INK}
 SIZE = (11.0, 5.6)  # inches
 HEIGHTS = (5.0, 1.1, 1.2)  # of accuracy, weights, and scenario, relative to each other
 CHARACTER = 0.085  # width in inches
@@ -91,7 +102,7 @@ class HistoryDisplay:
         check_matplotlib("HistoryDisplay", instead="look at model.history_frame()")
         if not isinstance(estimator, BaseADFClassifier):
             kinds = "AdaptiveDecisionForestClassifier or PaperADFClassifier"
-            raise TypeError(f"got {type(estimator).__name__}; expected a fitted {kinds}")
+            raise InputTypeError(f"got {type(estimator).__name__}; expected a fitted {kinds}")
         get_fitted(estimator)
         is_paper = isinstance(estimator, PaperADFClassifier)
         measured = "after learning it (vote: before)" if is_paper else "before learning it"
@@ -164,7 +175,7 @@ class HistoryDisplay:
         means = {name: float(np.nanmean(values)) for name, values in found.items()}
         label_ends(
             self.ax_,
-            {name: (float(numbers[-1]), float(found[name][place])) for name, place in known.items()},
+            {name: (float(numbers[-1]), float(found[name][row])) for name, row in known.items()},
             {name: f"{name}  mean {mean:.3f}" for name, mean in means.items()},
             COLOURS,
             means,
@@ -181,10 +192,10 @@ class HistoryDisplay:
     def _draw_answering(self, ax: Axes, numbers: AnyArray) -> None:
         """Fill the panel with each forest's weight in the vote."""
         edges, low = np.append(numbers - 0.5, numbers[-1] + 0.5), np.zeros(len(numbers) + 1)
-        for name, colour in FORESTS.items():
-            share = np.array([report.votes.get(name, 0.0) for report in self.reports])
-            high = low + np.append(share, share[-1])
-            if share.any():
+        for name, colour in FOREST_COLOURS.items():
+            weight = np.array([report.votes.get(name, 0.0) for report in self.reports])
+            high = low + np.append(weight, weight[-1])
+            if weight.any():
                 ax.fill_between(edges, low, high, step="post", color=colour, linewidth=0, label=name)
             low = high
         ax.set_ylim(0, 1)
@@ -197,9 +208,9 @@ class HistoryDisplay:
         from matplotlib.ticker import MaxNLocator
 
         width = 0.75 * self._room(ax)[0] / n_batches  # inches per batch; a quarter is for labels
-        for place, (scenario, group) in enumerate(groupby(self.reports, key=lambda report: report.scenario)):
+        for index, (scenario, group) in enumerate(groupby(self.reports, key=lambda report: report.scenario)):
             run = [report.batch for report in group]
-            ax.barh(2, len(run), 0.8, left=run[0] - 0.5, color=GRID if place % 2 else BAND, linewidth=0)
+            ax.barh(2, len(run), 0.8, left=run[0] - 0.5, color=GRID if index % 2 else BAND, linewidth=0)
             if len(run) * width > len(scenario) * CHARACTER:
                 middle = (run[0] + run[-1]) / 2
                 ax.text(middle, 2, scenario, ha="center", va="center_baseline", fontsize=8, color=INK)
@@ -231,10 +242,10 @@ def _panels(ax: Axes | None) -> AnyArray:
     else:
         figure = ax.figure  # type: ignore[assignment]
         ax.set_axis_off()
-        place = ax.get_subplotspec()
-        if place is None:
-            raise ValueError("ax is not part of a grid; expected one of plt.subplots(), or None for a new figure")
-        grid = GridSpecFromSubplotSpec(3, 1, subplot_spec=place, height_ratios=HEIGHTS, hspace=0.1)
+        cell = ax.get_subplotspec()
+        if cell is None:
+            raise ParameterError("ax is not part of a grid; expected one of plt.subplots(), or None for a new figure")
+        grid = GridSpecFromSubplotSpec(3, 1, subplot_spec=cell, height_ratios=HEIGHTS, hspace=0.1)
     panels = np.empty(3, dtype=object)
     panels[:] = [figure.add_subplot(grid[row]) for row in range(3)]
     return panels

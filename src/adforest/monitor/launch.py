@@ -12,6 +12,7 @@ from time import sleep
 from typing import Any
 from urllib.parse import quote
 
+from adforest.exceptions import ParameterError
 from adforest.libraries import require
 from adforest.monitor.access import AccessRules, Guard, is_loopback, new_token
 from adforest.monitor.model_files import ModelFiles
@@ -139,9 +140,9 @@ def make_config(app: Any, protocol: type, drain_seconds: int, **more: Any) -> An
 def _checked_rules(token: str | None, allowed_hosts: Sequence[str], base_path: str) -> AccessRules:
     """Return the access rules, or raise if one is invalid."""
     if token is not None and (len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable()):
-        raise ValueError(f"the token is not {SHORTEST_TOKEN} printable ASCII characters or more. Make another one.")
+        raise ParameterError(f"the token is not {SHORTEST_TOKEN} printable ASCII characters or more. Make another one.")
     if base_path and (not base_path.startswith("/") or not base_path.isascii()):
-        raise ValueError(f"the base path is {base_path!r}; expected one that begins with /, such as /adforest.")
+        raise ParameterError(f"the base path is {base_path!r}; expected one that begins with /, such as /adforest.")
     return AccessRules(token, tuple(name.lower() for name in allowed_hosts), base_path.rstrip("/"))
 
 

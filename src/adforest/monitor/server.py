@@ -115,11 +115,11 @@ class _Monitor:
         """Return a stream of events: the version at once and whenever it changes, and a comment in between."""
 
         async def events() -> AsyncIterator[str]:
-            told, spoken = None, 0.0
+            sent, spoken = None, 0.0
             while not self._is_ending():
                 now = await run_in_threadpool(version)
-                if now != told:
-                    told, spoken = now, time.monotonic()
+                if now != sent:
+                    sent, spoken = now, time.monotonic()
                     yield f"event: version\ndata: {now}\n\n"
                 elif time.monotonic() - spoken > PING:
                     spoken = time.monotonic()
@@ -148,8 +148,8 @@ class _Monitor:
 
     def _version_of(self, versions: Mapping[str, str]) -> str:
         """Return a stamp that changes with any file, and as summaries are read."""
-        told = repr((sorted(versions.items()), self._summaries.n_known))
-        return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        text = repr((sorted(versions.items()), self._summaries.n_known))
+        return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 async def _say_what_is_wrong(request: Request, error: Exception) -> Response:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Okabe and Ito's colours, which colour-blind people can tell apart.
-FORESTS = {"permanent": "#56B4E9", "active": "#E69F00", "temporary": "#CC79A7", "newest": "#5DB790"}
+FOREST_COLOURS = {"permanent": "#56B4E9", "active": "#E69F00", "temporary": "#CC79A7", "newest": "#5DB790"}
 MORE, LESS = "#0072B2", "#D55E00"  # positive and negative contributions
 INK, FAINT, BAND, GRID = "#222222", "#6B6B6B", "#F3F3F1", "#DDDDDD"
 LINE_OF_TEXT = 0.19  # inches
@@ -65,15 +65,15 @@ def label_ends(
     height : float
         Of the axes, in inches.
     """
-    to_share = axes.transData + axes.transAxes.inverted()
-    heights = {name: float(to_share.transform(end)[1]) for name, end in ends.items()}
+    to_axes = axes.transData + axes.transAxes.inverted()
+    heights = {name: float(to_axes.transform(end)[1]) for name, end in ends.items()}
     gap = LINE_OF_TEXT / height
     end_as_one = max(heights.values()) - min(heights.values()) < gap * (len(heights) - 1)
     order = sorted(heights, key=lambda name: means[name] if end_as_one else heights[name])
-    for name, place in zip(order, spread(list(heights.values()), gap), strict=True):
+    for name, position in zip(order, spread(list(heights.values()), gap), strict=True):
         look: dict[str, Any] = {"color": colours[name], "transform": axes.transAxes}
-        axes.plot([1.001, 1.016], [heights[name], place], linewidth=0.8, clip_on=False, **look)
-        axes.text(1.02, place, labels[name], va="center", fontweight="bold" if name == bold else "normal", **look)
+        axes.plot([1.001, 1.016], [heights[name], position], linewidth=0.8, clip_on=False, **look)
+        axes.text(1.02, position, labels[name], va="center", fontweight="bold" if name == bold else "normal", **look)
 
 
 def spread(heights: list[float], gap: float) -> list[float]:

@@ -13,6 +13,7 @@ from adforest.adaptation import find_forest
 from adforest.base import get_fitted
 from adforest.classifier import BaseADFClassifier
 from adforest.encoding.rebuilding import write_value
+from adforest.exceptions import InputTypeError, ParameterError
 from adforest.forest import Tree
 from adforest.forest._kernels import routing
 from adforest.forest.tree import CAUSES
@@ -110,7 +111,7 @@ def view_tree(model: Any, forest: str, tree: int, max_depth: int | None, root: i
         The root of the view.
     """
     if max_depth is not None and (not isinstance(max_depth, (int, np.integer)) or max_depth < 0):
-        raise ValueError(f"max_depth is {max_depth!r}; expected an integer from 0 on, or None for the whole tree")
+        raise ParameterError(f"max_depth is {max_depth!r}; expected an integer from 0 on, or None for the whole tree")
     learnt, found = _open_tree(model, forest, tree)
     classes, samples = learnt.labels.by_arrival, learnt.state.memory.matrix()
     conditions = Conditions(found, learnt.encoder, classes, samples)
@@ -173,13 +174,13 @@ def _open_tree(model: Any, forest: str, tree: int) -> tuple[FittedForests, Tree]
     """Return the fitted model, read once since another thread may replace it, and one of its trees."""
     if not isinstance(model, BaseADFClassifier):
         kinds = "AdaptiveDecisionForestClassifier or PaperADFClassifier"
-        raise TypeError(f"got {type(model).__name__}; expected a fitted {kinds}")
+        raise InputTypeError(f"got {type(model).__name__}; expected a fitted {kinds}")
     learnt = get_fitted(model)
     found = find_forest(learnt.state, forest)
     try:
         is_there = 0 <= index(tree) < len(found)
     except TypeError:
-        raise TypeError(f"tree is {tree!r}; expected an integer from 0 to {len(found) - 1}") from None
+        raise InputTypeError(f"tree is {tree!r}; expected an integer from 0 to {len(found) - 1}") from None
     if not is_there:
         trees = f"trees 0 to {len(found) - 1}" if len(found) > 1 else "one tree, number 0"
         raise IndexError(f"tree is {tree}, but the {forest} forest has {trees}. Choose one of them.")
@@ -219,14 +220,14 @@ def _walk(tree: Tree, n_below: Int64Array, root: int) -> Iterator[tuple[int, int
     A stack of our own, since trees may be deeper than Python's.
     """
     left, split = tree.nodes["left"].tolist(), tree.nodes["split"].tolist()
-    stack, place = [(root, -1, False)], 0
+    stack, index = [(root, -1, False)], 0
     while stack:
         number, parent, is_left = stack.pop()
         yield number, parent, is_left
         if split[number] >= 0 and not n_below[number]:
             child = left[number]
-            stack += [(child + 1, place, False), (child, place, True)]
-        place += 1
+            stack += [(child + 1, index, False), (child, index, True)]
+        index += 1
 
 
 class _Counts:
@@ -245,8 +246,8 @@ class _Counts:
 
     def of(self, node: int) -> tuple[tuple[str, float], ...]:
         """Return names and weights of a node's classes."""
-        held = slice(*self._start[node : node + 2])
-        pairs = zip(self._class[held], self._weight[held].tolist(), strict=True)
+        rows = slice(*self._start[node : node + 2])
+        pairs = zip(self._class[rows], self._weight[rows].tolist(), strict=True)
         return tuple((write_value(self._names[klass]), weight) for klass, weight in pairs)
 
     def first_of(self, node: int) -> int:
@@ -259,7 +260,7 @@ def _colour_of_class(code: int) -> str:
     """Return a class's colour by order of arrival; colours return paler when there are more classes than colours."""
     if code < 0:
         return NOBODY
-    rounds, place = divmod(code, len(COLOURS))
+    rounds, index = divmod(code, len(COLOURS))
     white = 1 - (1 - PALER) / (1 + rounds)
-    channels = bytes.fromhex(COLOURS[place])
+    channels = bytes.fromhex(COLOURS[index])
     return "#" + bytes(round(255 * white + channel * (1 - white)) for channel in channels).hex().upper()

@@ -82,28 +82,7 @@ def tree_dot(model: Any, forest: str = "permanent", tree: int = 0, *, max_depth:
     """Return a tree as Graphviz source, to be drawn by ``dot -Tsvg`` or any viewer of such files.
 
     Leaves have the colour of the class they predict. Every node names the batch that made it, and the cause; roots
-    added later have a thick border, nodes of expanded leaves a dashed one.
-
-    Parameters
-    ----------
-    model : AdaptiveDecisionForestClassifier
-        A fitted one.
-    forest : {"permanent", "active", "temporary", "newest"}, default="permanent"
-    tree : int, default=0
-        Index of the tree in the forest.
-    max_depth : int or None, default=None
-        Depth at which the graph ends; nodes there show the classes of all leaves below.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    sklearn.exceptions.NotFittedError
-        If the model is not fitted.
-    ValueError, IndexError
-        If there is no such forest or tree.
+    added later have a thick border, nodes of expanded leaves a dashed one. For parameters and errors see `tree_text`.
 
     Examples
     --------

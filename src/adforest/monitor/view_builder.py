@@ -16,6 +16,7 @@ from adforest.adaptation.steps import answering_votes
 from adforest.base import get_fitted
 from adforest.classifier import BaseADFClassifier, mean_importances
 from adforest.encoding.rebuilding import write_value
+from adforest.exceptions import InputTypeError
 from adforest.forest._kernels import routing
 from adforest.monitor.column_drift import column_views, none_where_unknown
 from adforest.monitor.expectation import Record, expectation, followed
@@ -81,54 +82,54 @@ def _seen(estimator: Any) -> Seen:
         return Seen(kind, frozen, frozen.state, estimator.has_samples)
     if not isinstance(estimator, BaseADFClassifier):
         kinds = "AdaptiveDecisionForestClassifier, PaperADFClassifier or Snapshot"
-        raise TypeError(f"got {type(estimator).__name__}; expected a fitted {kinds}")
+        raise InputTypeError(f"got {type(estimator).__name__}; expected a fitted {kinds}")
     model = get_fitted(estimator)
     return Seen(type(estimator).__name__, model, estimator._answering_state(model.state), model.has_samples)
 
 
 def _timeline(blocks: Sequence[BatchBlock], reports: Sequence[BatchReport], record: Record) -> Timeline:
     """Return figures over time, one entry per block or batch."""
-    places = [*blocks, *(BatchBlock.of(report) for report in reports)]
+    entries = [*blocks, *(BatchBlock.of(report) for report in reports)]
     expected: dict[int, float] = {}
     for step, said in zip(record.steps, record.expected, strict=True):
         if said is not None:
             expected |= dict.fromkeys(range(step.first, step.last + 1), said[0])
-    known = {name for place in places for name in place.accuracy}
+    known = {name for entry in entries for name in entry.accuracy}
 
     def each(find: Callable[[BatchBlock], Any]) -> tuple[Any, ...]:
-        return tuple(find(place) for place in places)
+        return tuple(find(entry) for entry in entries)
 
     return Timeline(
-        first=each(lambda place: place.first),
-        last=each(lambda place: place.last),
-        n_samples=each(lambda place: place.n_samples),
-        accuracy={name: _series(places, name) for name in (*FORESTS, VOTE) if name in known},
-        metrics={name: each(lambda place, name=name: getattr(place, name)) for name in METRICS},  # type: ignore[misc]
-        confidence=each(lambda place: place.confidence),
-        expected=each(lambda place: expected.get(place.last) if place.first == place.last else None),
+        first=each(lambda entry: entry.first),
+        last=each(lambda entry: entry.last),
+        n_samples=each(lambda entry: entry.n_samples),
+        accuracy={name: _series(entries, name) for name in (*FORESTS, VOTE) if name in known},
+        metrics={name: each(lambda entry, name=name: getattr(entry, name)) for name in METRICS},  # type: ignore[misc]
+        confidence=each(lambda entry: entry.confidence),
+        expected=each(lambda entry: expected.get(entry.last) if entry.first == entry.last else None),
         votes={
-            name: each(lambda place, name=name: place.votes.get(name, 0.0))  # type: ignore[misc]
+            name: each(lambda entry, name=name: entry.votes.get(name, 0.0))  # type: ignore[misc]
             for name in FORESTS
-            if any(name in place.votes for place in places)
+            if any(name in entry.votes for entry in entries)
         },
-        answering=each(lambda place: place.answering),
-        n_temporary=each(lambda place: place.n_temporary),
-        n_sustained=each(lambda place: place.n_sustained),
-        n_new_classes=each(lambda place: place.n_new_classes),
+        answering=each(lambda entry: entry.answering),
+        n_temporary=each(lambda entry: entry.n_temporary),
+        n_sustained=each(lambda entry: entry.n_sustained),
+        n_new_classes=each(lambda entry: entry.n_new_classes),
         n_leaves={
-            name: each(lambda place, name=name: place.n_leaves.get(name))  # type: ignore[misc]
+            name: each(lambda entry, name=name: entry.n_leaves.get(name))  # type: ignore[misc]
             for name in FORESTS
-            if any(name in place.n_leaves for place in places)
+            if any(name in entry.n_leaves for entry in entries)
         },
-        seconds=each(lambda place: place.seconds / len(place)),
-        learnt_at=each(lambda place: place.last_at),
+        seconds=each(lambda entry: entry.seconds / len(entry)),
+        learnt_at=each(lambda entry: entry.last_at),
     )
 
 
-def _series(places: Sequence[BatchBlock], name: str) -> Series:
+def _series(entries: Sequence[BatchBlock], name: str) -> Series:
     """Return an accuracy over time, and its interval (Wilson 1927) by the samples that were tested."""
-    mean = np.array([place.accuracy.get(name, np.nan) for place in places])
-    n = np.array([max(place.n_tested, 1.0) for place in places])
+    mean = np.array([entry.accuracy.get(name, np.nan) for entry in entries])
+    n = np.array([max(entry.n_tested, 1.0) for entry in entries])
     z = 1.96
     middle = (mean + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z * np.sqrt(mean * (1 - mean) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)

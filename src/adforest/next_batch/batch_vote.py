@@ -16,12 +16,12 @@ from adforest.adaptation.tuning import TUNING
 from adforest.base import EncodedBatch
 from adforest.encoding import LabelTable
 from adforest.encoding.tables import Table
-from adforest.exceptions import MemberWarning, warn_caller
+from adforest.exceptions import InputError, MemberWarning, warn_caller
 from adforest.forest._kernels.sampling import are_drawn
 from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array
 from adforest.merging import LocalBatch
 from adforest.next_batch.experts import ExpertWeights
-from adforest.next_batch.members import ANSWER, CLASSES, LEARN, LabelledSamples, LeftOut, Member, Samples
+from adforest.next_batch.members import ANSWER, CLASSES, LEARN, LabelledSamples, LeftOut, Member, MemberSamples
 from adforest.next_batch.voting_report import VotingReport
 from adforest.parallel import spawn_seeds
 from adforest.tracking.history import MAX_REPORTS
@@ -98,7 +98,7 @@ class VotingState:
         return {member.name: float(weight) for member, weight in zip(self.members, weights, strict=True)}
 
 
-def vote(state: VotingState, samples: Samples, n_classes: int) -> Float64Array:
+def vote(state: VotingState, samples: MemberSamples, n_classes: int) -> Float64Array:
     """Return the weighted mean of the members' class probabilities, columns by class code.
 
     Members of negligible weight are skipped; those that raise are left out, with a warning.
@@ -112,7 +112,9 @@ def vote(state: VotingState, samples: Samples, n_classes: int) -> Float64Array:
         failed |= errors
         for i, error in errors.items():
             name = state.members[i].name
-            warn_caller(f"{name} could not answer and is left out of these answers: {_told(error)}", MemberWarning)
+            warn_caller(
+                f"{name} could not predict and is left out of these predictions: {_message_of(error)}", MemberWarning
+            )
     raise next(iter(failed.values()))
 
 
@@ -124,7 +126,7 @@ def learn_batch(
     table, samples = batch.source.table, batch.samples
     library = table.library if isinstance(table, Table) else None
     labelled = LabelledSamples(
-        Samples(samples.X, batch.encoder, library, table), samples.y, samples.weight, batch.labels
+        MemberSamples(samples.X, batch.encoder, library, table), samples.y, samples.weight, batch.labels
     )
     seconds = dict.fromkeys(templates, 0.0)
     state, scores = _judge(before, labelled, batch, seconds)
@@ -172,7 +174,7 @@ def _judge(
     for i in answers:
         members[i] = replace(members[i], is_judged=True, left_out=None)
     for i, error in errors.items():
-        left_out = LeftOut(ANSWER, f"could not answer batch {batch.number}: {_told(error)}")
+        left_out = LeftOut(ANSWER, f"could not predict batch {batch.number}: {_message_of(error)}")
         members[i] = replace(members[i], left_out=left_out)
     return replace(state, members=tuple(members), weights=weights), scores
 
@@ -200,7 +202,7 @@ def _learn_members(
                 action[member.name] = "refitted" if member.is_refitted else "learnt"
                 members[i] = replace(member, fitted_after=memory.n_seen)
             except Exception as error:
-                left_out = LeftOut(LEARN, f"could not learn batch {batch.number}: {_told(error)}")
+                left_out = LeftOut(LEARN, f"could not learn batch {batch.number}: {_message_of(error)}")
                 members[i] = replace(member, estimator=None, left_out=left_out)
             seconds[member.name] += perf_counter() - start
         members = [_checked(member, memory, batch.labels) for member in members]
@@ -208,7 +210,7 @@ def _learn_members(
             break
     else:
         reasons = "; ".join(f"{member.name} {member.left_out.reason}" for member in members if member.left_out)
-        raise ValueError(f"no member of NextBatchVotingClassifier can answer after batch {batch.number}: {reasons}")
+        raise InputError(f"no member of NextBatchVotingClassifier can predict after batch {batch.number}: {reasons}")
     action |= {member.name: "left out" for member in members if member.left_out}
     return replace(state, members=tuple(map(_warned_of, members))), action
 
@@ -280,7 +282,7 @@ def _bounded(memory: Memory, number: int, size: int) -> Memory:
 def _ask(
     state: VotingState,
     asked: Iterable[int],
-    samples: Samples,
+    samples: MemberSamples,
     n_classes: int,
     seconds: dict[str, float] | None = None,
 ) -> tuple[dict[int, Float64Array], dict[int, Exception]]:
@@ -317,7 +319,7 @@ def _most_likely(proba: Float64Array, labels: LabelTable) -> Int64Array:
     return best
 
 
-def _told(error: Exception) -> str:
+def _message_of(error: Exception) -> str:
     """Return an error as one line."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text if len(text) <= 200 else text[:200] + ' ...'}"

@@ -10,13 +10,14 @@ from sklearn.utils.metaestimators import _BaseComposition
 
 from adforest.base import EncodedBatch, FittedModel, VotingBatchClassifier, lock_of
 from adforest.encoding.tables import read_table, source_of
+from adforest.exceptions import Advice, InputTypeError, ParameterError
 from adforest.forest.types import Float64Array
 from adforest.libraries import require
 from adforest.merging import LocalBatch
 from adforest.next_batch.batch_vote import VOTE, RefitRules, VotingState, learn_batch, vote
-from adforest.next_batch.members import Samples
+from adforest.next_batch.members import MemberSamples
 from adforest.next_batch.voting_report import VotingReport
-from adforest.parameters import ARRAY_LIKE, COMMON, Amount, Rules, Whole
+from adforest.parameters import ARRAY_LIKE, COMMON, Amount, Integer, Rules
 
 
 class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposition):  # type: ignore[misc]
@@ -92,7 +93,7 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
 
     _rules: ClassVar[Rules] = COMMON | {
         "estimators": (ARRAY_LIKE,),
-        "refit_samples": (Whole(100),),
+        "refit_samples": (Integer(100),),
         "refit_after": (Amount(0),),
     }
 
@@ -157,22 +158,7 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
             return self._learn(None, LocalBatch(X, y, sample_weight))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn one more batch, which may bring new classes.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The same columns as before; data frames in any order.
-        y : array-like of shape (n_samples,)
-        classes : array-like, optional
-            Class values to expect. They appear in ``classes_`` before their first sample.
-        sample_weight : array-like of shape (n_samples,), optional
-            See `fit`.
-
-        Returns
-        -------
-        self
-        """
+        """Learn one more batch, as `AdaptiveDecisionForestClassifier.partial_fit` does; for weights see `fit`."""
         with lock_of(self):
             return self._learn(getattr(self, "_model", None), LocalBatch(X, y, sample_weight), classes)
 
@@ -182,9 +168,10 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
             before = VotingState.begin(templates, encoded.samples.X.shape[1])
         names = [member.name for member in before.members]
         if names != list(templates):
-            raise ValueError(
+            raise ParameterError(
                 f"the members of {type(self).__name__} were {', '.join(names)} when it learnt its first batch and are "
-                f"{', '.join(templates)} now. Set them back, or start anew with fit()."
+                f"{', '.join(templates)} now.",
+                Advice("Set them back, or {refit}."),
             )
         return learn_batch(before, encoded, templates, RefitRules(self.refit_samples, self.refit_after))
 
@@ -192,34 +179,36 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
         """Return the members by name, or raise if they are invalid."""
         name, given = type(self).__name__, list(self.estimators)
         if not all(isinstance(one, (tuple, list)) and len(one) == 2 and isinstance(one[0], str) for one in given):
-            raise ValueError(
+            raise ParameterError(
                 f"estimators of {name} is {self.estimators!r}; expected a list of (name, classifier) tuples, such as "
                 '[("adf", AdaptiveDecisionForestClassifier()), ("boosting", HistGradientBoostingClassifier())].'
             )
         self._validate_names([key for key, _ in given])
         templates = {key: one for key, one in given if not isinstance(one, str) or one != "drop"}
         if VOTE in templates:
-            raise ValueError(f"a member of {name} is called 'vote', which is what all of them say together. Rename it.")
+            raise ParameterError(
+                f"a member of {name} is called 'vote', which is what all of them say together. Rename it."
+            )
         if not templates:
-            raise ValueError(
+            raise ParameterError(
                 f"estimators of {name} has no classifier. Pass at least one as a (name, classifier) tuple."
             )
         for key, one in templates.items():
             if isinstance(one, type) or not hasattr(one, "fit") or not hasattr(one, "predict"):
-                raise TypeError(
+                raise InputTypeError(
                     f"the member {key!r} of {name} is {one!r}; expected a classifier, which has fit and predict. Pass "
                     "an instance, or 'drop' to leave it out."
                 )
         return templates
 
-    def _answers(self, X: Any) -> tuple[FittedModel[VotingState], Float64Array]:
+    def _model_and_votes(self, X: Any) -> tuple[FittedModel[VotingState], Float64Array]:
         model = self._checked()
         table = X if type(X) is np.ndarray else read_table(X, source_of(None), type(self).__name__)
         matrix = model.encoder.translate(table)
         return model, model.in_order(self._votes(model, matrix, table))
 
     def _votes(self, model: FittedModel[VotingState], X: Float64Array, table: Any = None) -> Float64Array:
-        samples = Samples(X, model.encoder, model.state.library, table)
+        samples = MemberSamples(X, model.encoder, model.state.library, table)
         return vote(model.state, samples, len(model.labels.by_arrival))
 
     def history_frame(self) -> Any:

@@ -18,6 +18,7 @@ from adforest.base import BatchClassifier
 from adforest.encoding import LabelTable, TableEncoder
 from adforest.encoding.rebuilding import as_frame, rebuilt_table
 from adforest.encoding.tables import Table
+from adforest.exceptions import InputError
 from adforest.forest.types import AnyArray, BoolArray, Float64Array, Int32Array, Int64Array
 
 TABLE, FRAME, NUMBERS = "table", "frame", "numbers"  # forms of samples
@@ -29,7 +30,7 @@ LIGHTGBM, CATBOOST = "categorical_feature", "cat_features"
 ANSWER, LEARN, CLASSES = "answer", "learn", "classes"  # why members are left out: they fail at it, or lack some
 
 
-class Samples(NamedTuple):
+class MemberSamples(NamedTuple):
     """Some samples, which can be converted to every form.
 
     Attributes
@@ -49,19 +50,19 @@ class Samples(NamedTuple):
     library: str | None
     table: Table | AnyArray | None = None
 
-    def rows(self, index: slice | Int64Array) -> Samples:
+    def rows(self, index: slice | Int64Array) -> MemberSamples:
         """Return some of the samples."""
         if isinstance(index, slice):
             return self
         table = self.table.rows(index) if isinstance(self.table, Table) else self.table
         return self._replace(matrix=self.matrix[index], table=table[index] if isinstance(table, np.ndarray) else table)
 
-    def as_before(self, n_codes: Int32Array) -> Samples:
+    def as_before(self, n_codes: Int32Array) -> MemberSamples:
         """Return them with later codes missing, given the number of codes of each column."""
         is_new = (n_codes > 0) & (self.matrix >= n_codes)
         return self._replace(matrix=np.where(is_new, np.nan, self.matrix)) if is_new.any() else self
 
-    def as_they_came(self) -> Table | AnyArray:
+    def as_given(self) -> Table | AnyArray:
         """Return them as a table that `adforest`'s classifiers read."""
         return rebuilt_table(self.encoder, self.matrix, self.library) if self.table is None else self.table
 
@@ -88,24 +89,24 @@ class MemberInput:
     whole: Int64Array | None = None
 
     @classmethod
-    def of(cls, estimator: Any, samples: Samples) -> Self:
+    def of(cls, estimator: Any, samples: MemberSamples) -> Self:
         """Return the conversion for an estimator that is about to learn some samples."""
         if isinstance(estimator, BatchClassifier):
             return cls(TABLE)
-        inner, told_by = _innermost(estimator), _told_by(estimator)
+        inner, parameter = _innermost(estimator), _categories_parameter(estimator)
         tags = _input_tags(inner)
         takes_categories = tags is not None and (tags.categorical or tags.string)
         is_pipeline = hasattr(inner, "steps")  # importing scikit-learn's class would import much else
-        if is_pipeline or (takes_categories and told_by is None):
+        if is_pipeline or (takes_categories and parameter is None):
             return cls(FRAME)
         is_categorical = samples.encoder.is_categorical
         fill = None if tags is not None and tags.allow_nan else _fill(samples.matrix, is_categorical)
-        return cls(NUMBERS, fill, np.flatnonzero(is_categorical) if told_by == CATBOOST else None)
+        return cls(NUMBERS, fill, np.flatnonzero(is_categorical) if parameter == CATBOOST else None)
 
-    def make(self, samples: Samples) -> Any:
+    def make(self, samples: MemberSamples) -> Any:
         """Return samples as the member takes them."""
         if self.form == TABLE:
-            return samples.as_they_came()
+            return samples.as_given()
         if self.form == FRAME:
             return samples.frame()
         matrix = samples.matrix
@@ -124,19 +125,19 @@ def tell_categories(estimator: Any, X: Any, is_categorical: BoolArray) -> tuple[
     Returns the matrix to be learnt, in which the rarest categories are missing where the estimator limits their number,
     and parameters for its `fit`.
     """
-    columns, told_by, X = np.flatnonzero(is_categorical), _told_by(estimator), _with_some_values(X)
-    if told_by is None or not len(columns):
+    columns, parameter, X = np.flatnonzero(is_categorical), _categories_parameter(estimator), _with_some_values(X)
+    if parameter is None or not len(columns):
         return X, {}
-    if told_by == SCIKIT_LEARN:
+    if parameter == SCIKIT_LEARN:
         estimator.set_params(categorical_features=columns)
         return _with_frequent(X, columns, estimator.max_bins), {}
-    if told_by == XGBOOST:
+    if parameter == XGBOOST:
         estimator.set_params(feature_types=np.where(is_categorical, "c", "q").tolist(), enable_categorical=True)
         return X, {}
-    return X, {told_by: columns.tolist()}
+    return X, {parameter: columns.tolist()}
 
 
-def _told_by(estimator: Any) -> str | None:
+def _categories_parameter(estimator: Any) -> str | None:
     """Return the parameter of an estimator for categorical columns; None if that is not known here."""
     parameters = estimator.get_params(deep=False)
     listed = parameters.get(SCIKIT_LEARN)
@@ -203,7 +204,7 @@ def _with_frequent(X: Float64Array, columns: Int64Array, most: int) -> Float64Ar
 class LabelledSamples(NamedTuple):
     """Samples with their classes by code; weights None are all 1."""
 
-    samples: Samples
+    samples: MemberSamples
     y: Int32Array
     weight: Float64Array | None
     labels: LabelTable
@@ -256,7 +257,7 @@ class Member:
         """Whether it votes, or would if it had predicted the last batch."""
         return self.left_out is None or self.left_out.kind == ANSWER
 
-    def proba(self, samples: Samples, n_classes: int) -> Float64Array:
+    def proba(self, samples: MemberSamples, n_classes: int) -> Float64Array:
         """Return the class probabilities of samples, columns by class code; raises whatever the classifier raises."""
         proba = np.zeros((len(samples.matrix), n_classes))
         if len(self.classes) == 1:  # some return two probabilities for one class
@@ -269,7 +270,7 @@ class Member:
             given = (np.asarray(self.estimator.predict(X))[:, np.newaxis] == self.estimator.classes_).astype(np.float64)
         expected = len(samples.matrix), len(self.classes)
         if given.shape != expected or not np.isfinite(given).all():
-            raise ValueError(f"its probabilities are of shape {given.shape}; expected finite ones of shape {expected}")
+            raise InputError(f"its probabilities are of shape {given.shape}; expected finite ones of shape {expected}")
         proba[:, self.classes] = given
         return proba
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adforest.adaptation.report import flat_row
+from adforest.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class VotingReport:
 
     def __str__(self) -> str:
         new = f", new classes {', '.join(map(str, self.new_classes))}" if self.new_classes else ""
-        lines = [f"batch {self.batch}: {self.n_samples} sample{'' if self.n_samples == 1 else 's'}{new}"]
+        lines = [f"batch {self.batch}: {counted(self.n_samples, 'sample')}{new}"]
         width = max(map(len, (*self.action, "vote")))
         for name in (*self.action, "vote"):
             parts = [f"{name:<{width}}  {self.action.get(name, ''):<8}"]

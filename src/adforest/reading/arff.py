@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
+from adforest.exceptions import InputError
 from adforest.reading.sources import BadLines, TextFile
 
 NUMBER = pa.float64()
@@ -75,7 +76,7 @@ class ArffFile(TextFile):
         """Return the location of a record for errors, counted from 0 without bad lines; its fields are not known."""
         with self._data() as numbered:
             line, _ = next(islice(self._rows(numbered, BadLines(are_skipped=True)), record, None))
-        return self._place(line), ""
+        return self._where(line), ""
 
     def _blocks(self, lines: Sequence[int], values: Row, wanted: Mapping[str, Any]) -> Iterator[Any]:
         """Yield records as one block, or those before the first that is refused, and raise."""
@@ -83,17 +84,17 @@ class ArffFile(TextFile):
         try:
             yield self._block(lines, values, wanted)
         except ValueError:
-            for place, line in enumerate(lines):
+            for index, line in enumerate(lines):
                 try:
-                    self._block([line], values[place * n_values : (place + 1) * n_values], wanted)
+                    self._block([line], values[index * n_values : (index + 1) * n_values], wanted)
                 except ValueError:
-                    yield self._block(lines[:place], values[: place * n_values], wanted)
+                    yield self._block(lines[:index], values[: index * n_values], wanted)
                     raise
 
     def _block(self, lines: Sequence[int], values: Row, wanted: Mapping[str, Any]) -> Any:
         """Return records as a record batch, or raise if a value is none that its attribute accepts."""
         attributes, _ = self._header
-        columns = {one: values[place :: len(attributes)] for place, one in enumerate(attributes) if one.name in wanted}
+        columns = {one: values[index :: len(attributes)] for index, one in enumerate(attributes) if one.name in wanted}
         return pa.RecordBatch.from_pydict(
             {one.name: self._column(one, column, wanted[one.name], lines) for one, column in columns.items()}
         )
@@ -110,11 +111,11 @@ class ArffFile(TextFile):
                 if keyword == "@attribute":
                     attributes.append(self._attribute(line, number))
                 elif not keyword.startswith(("%", "@relation")):
-                    raise ValueError(
-                        f"{self._place(number)} reads {line[:40]!r}; expected @relation, @attribute, or, after "
+                    raise InputError(
+                        f"{self._where(number)} reads {line[:40]!r}; expected @relation, @attribute, or, after "
                         "at least one of these, @data. Correct the line."
                     )
-        raise ValueError(f"'{self.path}' has no line that says @data; expected an ARFF header. Correct the file.")
+        raise InputError(f"'{self.path}' has no line that says @data; expected an ARFF header. Correct the file.")
 
     def _attribute(self, line: str, number: int) -> Attribute:
         """Return the attribute that a line of the header declares."""
@@ -125,8 +126,8 @@ class ArffFile(TextFile):
         word = kind.split(maxsplit=1)[0].lower() if kind else ""
         if word in TYPES:
             return Attribute(name, TYPES[word])
-        raise ValueError(
-            f"{self._place(number)} reads {line[:60]!r}; expected @attribute, a name, and numeric, real, integer, "
+        raise InputError(
+            f"{self._where(number)} reads {line[:60]!r}; expected @attribute, a name, and numeric, real, integer, "
             "string, date or {values}. Correct the line."
         )
 
@@ -143,20 +144,20 @@ class ArffFile(TextFile):
         n_values = len(self._header[0])
         for number, line in numbered:
             if line.startswith("{"):
-                raise ValueError(
-                    f"{self._place(number)} is sparse ({line[:40]!r}); expected one value an attribute. Make the file "
+                raise InputError(
+                    f"{self._where(number)} is sparse ({line[:40]!r}); expected one value an attribute. Make the file "
                     "dense, for example with Weka's filter SparseToNonSparse."
                 )
             row = split_values(line)
             if row is None:
-                raise ValueError(
-                    f"{self._place(number)} reads {line[:60]!r}, in which quotes do not match; expected values between "
+                raise InputError(
+                    f"{self._where(number)} reads {line[:60]!r}, in which quotes do not match; expected values between "
                     "commas, quoted as a whole or not at all. Correct the line."
                 )
             if len(row) == n_values:
                 yield number, row
             else:
-                bad_lines.meet(partial(self._place, number), len(row), n_values)
+                bad_lines.meet(partial(self._where, number), len(row), n_values)
 
     def _column(self, attribute: Attribute, column: Column, wanted: Any, lines: Sequence[int]) -> Any:
         """Return the values of one attribute as an Arrow array: text if text is wanted, otherwise of its type."""
@@ -172,22 +173,22 @@ class ArffFile(TextFile):
             if attribute.type == DATE:
                 what = "a date such as 2024-01-31 or 2024-01-31T12:00:00, or ? where it is missing"
                 raise self._refused(attribute, column, lines, _is_date, what) from None
-            what = "a whole number" if attribute.type == pa.int64() else "a number"
+            what = "an integer" if attribute.type == pa.int64() else "a number"
             accepts = partial(_is_number, kind=attribute.type)
             raise self._refused(attribute, column, lines, accepts, f"{what}, or ? where it is missing") from None
 
     def _refused(
         self, attribute: Attribute, column: Column, lines: Sequence[int], accepts: Callable[[str], bool], what: str
-    ) -> ValueError:
+    ) -> InputError:
         """Return the error for the first value that an attribute does not accept."""
         pairs = zip(lines, column, strict=True)
         line, value = next((line, value) for line, value in pairs if value is not None and not accepts(value))
-        return ValueError(
-            f"{self._place(line)} holds {value!r} for attribute {attribute.name!r}; expected {what}. Correct the line, "
+        return InputError(
+            f"{self._where(line)} holds {value!r} for attribute {attribute.name!r}; expected {what}. Correct the line, "
             "or the declaration."
         )
 
-    def _place(self, number: int) -> str:
+    def _where(self, number: int) -> str:
         """Return the location of a line for errors."""
         return f"line {number} of '{self.path}'"
 

@@ -14,11 +14,12 @@ from typing import Any
 import pyarrow as pa
 
 from adforest.encoding.odd_values import N_JUDGED, advice, are_nearly_numbers, date_advice
+from adforest.exceptions import InputError
 from adforest.reading.csv_reading import BLOCK_BYTES, CONVERSION_ERROR, CsvReader, OddValue, Types
 from adforest.reading.sources import BadLines, TableFile
 
 DATE = "timestamp"
-WORDS = {"double": "a number", "int64": "a whole number", "bool": "true or false", DATE: "a date or time"}
+WORDS = {"double": "a number", "int64": "an integer", "bool": "true or false", DATE: "a date or time"}
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class CsvFile(TableFile):
         return self.reader.source.path
 
     @property
-    def header_place(self) -> str:
+    def header_label(self) -> str:
         """The line of the column names, for errors."""
         return f"line {self.reader.header_line} of '{self.path}'"
 
@@ -121,11 +122,11 @@ class CsvFile(TableFile):
     def _judged(self, table: Any, *, is_empty: bool) -> Head:
         """Return the types of the columns of a table, and the columns with values that may not fit."""
         schema, suspects = table.schema, []
-        for place, name in enumerate(self._names(schema)):
-            kind = self._suspected(name, table.column(place))
+        for index, name in enumerate(self._names(schema)):
+            kind = self._suspected(name, table.column(index))
             if kind is not None:
                 suspects.append(name)
-                schema = schema.set(place, pa.field(name, kind))
+                schema = schema.set(index, pa.field(name, kind))
         return Head(schema, frozenset(suspects), is_empty)
 
     def _names(self, schema: Any) -> list[str]:
@@ -180,21 +181,21 @@ class CsvFile(TableFile):
             yield from blocks
             return
         column, named = list(types).index(target), None
-        for place, block in enumerate(blocks):
+        for index, block in enumerate(blocks):
             if named is None and block.column(column).null_count:
-                named = islice(self.reader.text_blocks({target: pa.string()}), place, None)
+                named = islice(self.reader.text_blocks({target: pa.string()}), index, None)
             yield block if named is None else block.set_column(column, target, next(named).column(0))
 
     def _meet(self, row: Any) -> None:
         """Count a line with a wrong number of fields, or raise an error about it."""
 
-        def place() -> str:
+        def locate() -> str:
             found = self.reader.row(row.number - 2)
             return f"line {found[0]} of '{self.path}'" if found else f"record {row.number - 1} of '{self.path}'"
 
-        self.bad_lines.meet(place, row.actual_columns, row.expected_columns)
+        self.bad_lines.meet(locate, row.actual_columns, row.expected_columns)
 
-    def _refused(self, odd: OddValue, record: int) -> ValueError:
+    def _refused(self, odd: OddValue, record: int) -> InputError:
         """Return the error for a value that a column does not accept."""
         if not odd.values:
             return self.reader.source.undecodable()
@@ -202,14 +203,14 @@ class CsvFile(TableFile):
         value, *others = odd.values
         values = [value, *(other for other in others if not numbers.is_number(other))]
         is_target = odd.column == self.reader.format.target
-        place, _ = self.locate(record, odd.column)
+        where, _ = self.locate(record, odd.column)
         expected = f"{WORDS.get(odd.kind, odd.kind)}, as in other records"
         is_known = odd.column in self.reader.format.known
         if odd.kind == DATE:
             remedy = date_advice(values, odd.column, is_known=is_known)
         else:
             remedy = advice(values, odd.column, numbers, is_target=is_target, is_known=is_known)
-        return ValueError(f"{place} holds {value[:60]!r} in column {odd.column!r}; expected {expected}. {remedy}")
+        return InputError(f"{where} holds {value[:60]!r} in column {odd.column!r}; expected {expected}.", remedy)
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:
@@ -223,7 +224,7 @@ class CsvFile(TableFile):
                 message = f"has a record longer than {BLOCK_BYTES:,} bytes. Look for a quote that is not closed."
             else:
                 message = f"cannot be read as CSV ({error}). Correct the file, or leave it out."
-            raise ValueError(f"'{self.path}' {message}") from error
+            raise InputError(f"'{self.path}' {message}") from error
 
 
 def _first_values(column: Any) -> list[str]:

@@ -204,20 +204,20 @@ class CsvReader:
     def _without_groups(self, block: Any, types: Types) -> Any:
         """Return a block of text whose numbers are written without a separator of thousands."""
         thousands = self.format.numbers.thousands
-        for place, (name, kind) in enumerate(types.items()) if thousands else ():
+        for index, (name, kind) in enumerate(types.items()) if thousands else ():
             if kind in NUMBERS:
-                column = block.column(place)
+                column = block.column(index)
                 is_grouped = compute.match_substring_regex(column, rf"^\s*{self.format.numbers.grouped}\s*$")
                 plain = compute.replace_substring(column, thousands, "")
-                block = block.set_column(place, name, compute.if_else(is_grouped, plain, column))
+                block = block.set_column(index, name, compute.if_else(is_grouped, plain, column))
         return block
 
     def _with_classes_of(self, text: Any, block: Any) -> Any:
         """Return a block with the classes as they are written, if they are text: one may be called NA."""
-        place = -1 if self.format.target is None else block.schema.get_field_index(self.format.target)
-        if place < 0 or block.column(place).type != pa.string():
+        index = -1 if self.format.target is None else block.schema.get_field_index(self.format.target)
+        if index < 0 or block.column(index).type != pa.string():
             return block
-        return block.set_column(place, self.format.target, text.column(place))
+        return block.set_column(index, self.format.target, text.column(index))
 
     def _options(self, on_bad: Callable[[Any], None], block_size: int = 0, **convert: Any) -> dict[str, Any]:
         """Return options of Arrow; on one thread it numbers rows."""
@@ -247,12 +247,12 @@ def _odd_value(error: pa.ArrowInvalid, text: Any) -> OddValue:
     match = CONVERSION_ERROR.search(str(error))
     if match is None:
         raise error
-    place, record = int(match[1]), int(match[2]) - 2
+    index, record = int(match[1]), int(match[2]) - 2
     try:
-        values = [value for value in text.column(place).slice(record).to_pylist() if value not in (None, *NULLS)]
+        values = [value for value in text.column(index).slice(record).to_pylist() if value not in (None, *NULLS)]
     except UnicodeDecodeError:
         values = []
-    return OddValue(record, text.schema.names[place], match[3], tuple(values))
+    return OddValue(record, text.schema.names[index], match[3], tuple(values))
 
 
 def _numbered(reader: Any) -> Iterator[Row]:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adforest.exceptions import InputError, warn_caller
+from adforest.exceptions import InputError, InputTypeError, ParameterError, warn_caller
 from adforest.libraries import require
 from adforest.reading.paths import FilePath, find_files
+from adforest.wording import counted
 
 if TYPE_CHECKING:
     from adforest.reading.layout import Layout
@@ -191,8 +192,8 @@ def read_batches(
         If pyarrow is not installed.
     FileNotFoundError
         If there is nothing to read.
-    ValueError, TypeError
-        If an argument is invalid, or a file cannot be read.
+    InputError, InputTypeError, ParameterError
+        If a file cannot be read, or an argument is invalid.
 
     Warns
     -----
@@ -214,9 +215,9 @@ def read_batches(
 
     _check_size(batch_size)
     if unlabelled not in ("error", "skip"):
-        raise ValueError(f"unlabelled is {unlabelled!r}; expected 'error' or 'skip'.")
+        raise ParameterError(f"unlabelled is {unlabelled!r}; expected 'error' or 'skip'.")
     if not isinstance(target, str):
-        raise TypeError(f"target is {target!r}; expected the name of the column that holds the classes, as text.")
+        raise InputTypeError(f"target is {target!r}; expected the name of the column that holds the classes, as text.")
     choice = Choice(
         target,
         None if columns is None else _names(columns, "columns"),
@@ -277,7 +278,7 @@ def open_sources(
 
     _check_text(delimiter=delimiter, decimal=decimal, thousands=thousands, encoding=encoding)
     if on_bad_lines not in ("error", "skip"):
-        raise ValueError(f"on_bad_lines is {on_bad_lines!r}; expected 'error' or 'skip'.")
+        raise ParameterError(f"on_bad_lines is {on_bad_lines!r}; expected 'error' or 'skip'.")
     numbers = NumberFormat(decimal, thousands)
     written = CsvFormat(target, header, delimiter, numbers, _names(na_values, "na_values"), known)
     bad_lines = BadLines(are_skipped=on_bad_lines == "skip")
@@ -289,9 +290,9 @@ def _first_with_records(files: Sequence[TableFile]) -> int:
     """Return the index of the first file that is not empty, or raise if there is none."""
     from adforest.reading.formats import is_empty
 
-    for place, file in enumerate(files):
+    for index, file in enumerate(files):
         if not is_empty(file):
-            return place
+            return index
     raise _no_records(files)
 
 
@@ -301,9 +302,9 @@ class NoRecordsError(InputError):
 
 def _no_records(files: Sequence[TableFile], what: str = "") -> NoRecordsError:
     """Return the error for files that hold nothing to learn."""
-    held = f"'{files[0].path}' holds" if len(files) == 1 else f"the {len(files)} files from '{files[0].path}' on hold"
+    found = f"'{files[0].path}' holds" if len(files) == 1 else f"the {len(files)} files from '{files[0].path}' on hold"
     return NoRecordsError(
-        f"{held} no records{what}; expected at least one. Look at what wrote them, or name other files."
+        f"{found} no records{what}; expected at least one. Look at what wrote them, or name other files."
     )
 
 
@@ -321,12 +322,10 @@ def _number(
         yield FileBatch(number, table.select(layout.features), y, paths, is_whole, first_row)
         first_row += len(y) if batch_size else 0
     if bad_lines.count:
-        lines = "1 line" if bad_lines.count == 1 else f"{bad_lines.count:,} lines"
-        warn_caller(
-            f"{lines} with a wrong number of fields left out; the first is {bad_lines.first}. Look at what wrote it."
-        )
+        lines = f"{counted(bad_lines.count, 'line')} with a wrong number of fields"
+        warn_caller(f"{lines} left out; the first is {bad_lines.first}. Look at what wrote it.")
     if layout.unlabelled.count:
-        records = "1 record" if layout.unlabelled.count == 1 else f"{layout.unlabelled.count:,} records"
+        records = counted(layout.unlabelled.count, "record")
         warn_caller(f"{records} without a class left out; the first is {layout.unlabelled.first}.")
     if not number:
         raise _no_records(files, " with a class" if layout.unlabelled.count else "")
@@ -371,15 +370,15 @@ def _warn_of_empty(file: TableFile) -> None:
 def _names(names: Any, parameter: str) -> tuple[str, ...]:
     """Return a list of names as a tuple, or raise if it is none."""
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-        raise TypeError(f"{parameter} is {names!r}; expected a list of text, such as ['a', 'b'].")
+        raise InputTypeError(f"{parameter} is {names!r}; expected a list of text, such as ['a', 'b'].")
     return tuple(names)
 
 
 def _check_size(batch_size: Any) -> None:
     """Raise unless a batch size is a positive integer or None."""
-    is_whole = isinstance(batch_size, Integral) and not isinstance(batch_size, bool)
-    if batch_size is not None and (not is_whole or batch_size < 1):
-        raise ValueError(f"batch_size is {batch_size!r}; expected a whole number of at least 1, or None.")
+    is_integer = isinstance(batch_size, Integral) and not isinstance(batch_size, bool)
+    if batch_size is not None and (not is_integer or batch_size < 1):
+        raise ParameterError(f"batch_size is {batch_size!r}; expected an integer of at least 1, or None.")
 
 
 def _check_text(*, delimiter: Any, decimal: Any, thousands: Any, encoding: Any) -> None:
@@ -387,12 +386,12 @@ def _check_text(*, delimiter: Any, decimal: Any, thousands: Any, encoding: Any) 
     for name, value in (("delimiter", delimiter), ("decimal", decimal), ("thousands", thousands)):
         is_default = value is None and name != "decimal"
         if not is_default and (not isinstance(value, str) or len(value) != 1):
-            raise ValueError(f"{name} is {value!r}; expected one character.")
+            raise ParameterError(f"{name} is {value!r}; expected one character.")
     if decimal == thousands:
-        raise ValueError(f"decimal and thousands are both {decimal!r}; expected different characters.")
+        raise ParameterError(f"decimal and thousands are both {decimal!r}; expected different characters.")
     try:
         codecs.lookup(encoding)
     except (LookupError, TypeError):
-        raise ValueError(
+        raise ParameterError(
             f"encoding is {encoding!r}, which Python does not know; expected a name such as 'utf-8' or 'latin-1'."
         ) from None

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import ipc, parquet
 
+from adforest.exceptions import InputError
 from adforest.reading.arff import ArffFile
 from adforest.reading.csv_files import CsvFile
 from adforest.reading.csv_reading import CsvFormat, CsvReader
@@ -89,11 +90,11 @@ def naming(path: Path) -> Iterator[None]:
     except MemoryError:  # Arrow's too, which is no fault of the file
         raise
     except pa.ArrowException as error:
-        raise ValueError(f"'{path}' cannot be read ({error}). Correct the file, or leave it out.") from error
+        raise InputError(f"'{path}' cannot be read ({error}). Correct the file, or leave it out.") from error
     except OSError as error:
         if error.errno is not None:  # the system's own words name the file
             raise
-        raise ValueError(f"'{path}' is damaged ({error}). Write it again, or leave it out.") from error
+        raise InputError(f"'{path}' is damaged ({error}). Write it again, or leave it out.") from error
 
 
 @dataclass(frozen=True)

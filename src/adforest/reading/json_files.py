@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from pyarrow import json
 
+from adforest.exceptions import InputError
 from adforest.reading.sources import TextFile
 
 CHUNK_BYTES = 1 << 20  # read at once, and what a file is judged by unless all of it is looked at
@@ -46,7 +47,7 @@ class JsonFile(TextFile):
         try:
             return pa.unify_schemas(schemas, promote_options="permissive")
         except pa.ArrowException as error:
-            raise ValueError(
+            raise InputError(
                 f"a column of '{self.path}' changes its type ({error}); expected numbers or text alone in a column. "
                 "Correct the file, or leave it out."
             ) from error
@@ -84,22 +85,22 @@ class JsonFile(TextFile):
         except pa.ArrowInvalid as error:
             raise self._refused(chunk, str(error)) from error
 
-    def _refused(self, chunk: Chunk, message: str) -> ValueError:
+    def _refused(self, chunk: Chunk, message: str) -> InputError:
         """Return the error for a line that cannot be read."""
         row = ROW.fullmatch(message)
         if row is None:
-            return ValueError(f"'{self.path}' cannot be read ({message}). Correct the file, or leave it out.")
+            return InputError(f"'{self.path}' cannot be read ({message}). Correct the file, or leave it out.")
         filled = (number for number, line in enumerate(chunk.text.split(b"\n"), start=1) if line.strip())
-        place = f"line {chunk.n_before + next(islice(filled, int(row[2]), None))} of '{self.path}'"
+        where = f"line {chunk.n_before + next(islice(filled, int(row[2]), None))} of '{self.path}'"
         changed = CHANGED.fullmatch(row[1])
         if changed is None or not changed[1]:
-            return ValueError(
-                f'{place} is no JSON object ({row[1]}); expected one a line, such as {{"size": 1.5}}. Correct the '
+            return InputError(
+                f'{where} is no JSON object ({row[1]}); expected one a line, such as {{"size": 1.5}}. Correct the '
                 "line, or leave the file out."
             )
         column, before, now = changed.groups()
-        return ValueError(
-            f"{place} holds {WORDS.get(now, now)} in column {column!r}; expected {WORDS.get(before, before)}, as in "
+        return InputError(
+            f"{where} holds {WORDS.get(now, now)} in column {column!r}; expected {WORDS.get(before, before)}, as in "
             "other records. Correct the value."
         )
 

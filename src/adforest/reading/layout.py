@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import compute
 
-from adforest.exceptions import InputError, warn_caller
+from adforest.exceptions import Advice, InputError, InputTypeError, InputWarning, ParameterError, warn_caller
 from adforest.reading.formats import naming, read_blocks, read_schema
 from adforest.reading.sources import Skipped, TableFile
 
@@ -122,20 +122,24 @@ class Layout:
         extra = [name for name in features if name not in self.types]
         if missing or extra:
             parts = [f"{what} {listed(names)}" for what, names in (("lacks", missing), ("adds", extra)) if names]
-            raise ValueError(
-                f"{file.header_place} {' and '.join(parts)}; expected the columns of {self.like}. "
-                + ("Rename or remove" if extra else "Add or rename")
-                + " columns there, or name those to learn from, which every file must have, in columns=[...]."
+            remedy = "Rename or remove" if extra else "Add or rename"
+            raise InputError(
+                f"{file.header_label} {' and '.join(parts)}; expected the columns of {self.like}.",
+                Advice(
+                    remedy + " columns there, or name those to learn from, which every file must have, in {columns}.",
+                    {"columns": [...]},
+                ),
             )
         for name, kind in self.types.items() if file.keeps_types else ():
             found, is_target = schema.field(name).type, name == self.choice.target
             is_fitting = found == kind or _can_become(found, kind, is_target=is_target)
             if name not in self.choice.categorical and not is_fitting:
                 is_known = self.choice.target is None or name in (self.choice.types or ())
-                as_text = "" if is_known else f", or pass categorical=[{name!r}] to read it as text in all files"
-                raise ValueError(
+                as_text = "" if is_known else ", or pass {categorical} to read it as text in all files"
+                raise InputTypeError(
                     f"column {name!r} of '{file.path}' holds {_word(found)}; expected {_word(kind)}, as in "
-                    f"{self.like}. Convert it{as_text}."
+                    f"{self.like}.",
+                    Advice(f"Convert it{as_text}.", {"categorical": [name]}),
                 )
 
     def _converted(self, column: Any, name: str, file: TableFile) -> Any:
@@ -158,33 +162,33 @@ class Layout:
                 values = column.cast(options=options)
             return values.dictionary_encode() if is_coded else values
         except pa.ArrowException as error:
-            raise ValueError(
-                f"column {name!r} of '{file.path}' cannot be read as {_word(kind)} ({error}). Convert it, or leave it "
-                f"out with drop=[{name!r}]."
+            raise InputError(
+                f"column {name!r} of '{file.path}' cannot be read as {_word(kind)} ({error}).",
+                Advice("Convert it, or leave it out with {drop}.", {"drop": [name]}),
             ) from error
 
-    def _no_class(self, file: TableFile, record: int) -> ValueError:
+    def _no_class(self, file: TableFile, record: int) -> InputError:
         """Return the error for a record without a class."""
         target = str(self.choice.target)
-        place, text = file.locate(record, target)
-        if not text:
-            return ValueError(
-                f"{place} has no value in the target column {target!r}; every record needs its class. Fill it in, "
-                "remove the record, or pass unlabelled='skip' to leave such records out."
-            )
-        return ValueError(
-            f"{place} holds {text[:60]!r} in the target column {target!r}, where it stands for a missing value; every "
-            f"record needs its class. Pass categorical=[{target!r}] if it is a class, remove the record, or pass "
-            "unlabelled='skip' to leave such records out."
+        where, text = file.locate(record, target)
+        found = f"holds {text[:60]!r}" if text else "has no value"
+        meaning = ", where it stands for a missing value" if text else ""
+        remedy = "Pass {categorical} if it is a class" if text else "Fill it in"
+        return InputError(
+            f"{where} {found} in the target column {target!r}{meaning}; every record needs its class.",
+            Advice(
+                remedy + ", remove the record, or pass {unlabelled} to leave such records out.",
+                {"categorical": [target], "unlabelled": "skip"},
+            ),
         )
 
     def _check_classes(self, column: Any, file: TableFile) -> None:
         """Raise if there is a class that a float cannot represent exactly."""
         if column.type == NUMBERS and (compute.max(compute.abs(column)).as_py() or 0) >= LARGEST_EXACT:
             target = self.choice.target
-            raise ValueError(
-                f"the target column {target!r} of '{file.path}' holds numbers too large to tell apart. Pass "
-                f"categorical=[{target!r}] to read it as text."
+            raise InputError(
+                f"the target column {target!r} of '{file.path}' holds numbers too large to tell apart.",
+                Advice("Pass {categorical} to read it as text.", {"categorical": [target]}),
             )
 
 
@@ -204,15 +208,16 @@ def judge(files: Sequence[TableFile], choice: Choice) -> Layout:
     for parameter in ("columns", "drop", "categorical"):
         unknown = [name for name in getattr(choice, parameter) or () if name not in names]
         if unknown and (parameter == "columns" or choice.types is None):
-            raise ValueError(
+            raise ParameterError(
                 f"{parameter} names {listed(unknown)}, which '{first.path}' does not have; its columns are "
                 f"{listed(names)}. Correct the name."
             )
     features = choice.features(names)
     if not features:
-        raise ValueError(
+        raise ParameterError(
             f"no column of '{first.path}' is left to learn from beside the target {choice.target!r}; its columns are "
-            f"{listed(names)}. Choose others with columns=[...], or drop fewer."
+            f"{listed(names)}.",
+            Advice("Choose others with {columns}, or drop fewer.", {"columns": [...]}),
         )
     types = _judged_types([*features, str(choice.target)], files, choice)
     with naming(first.path):
@@ -226,11 +231,12 @@ def _warn_of_row_numbers(file: TableFile, features: Sequence[str]) -> None:
     """Warn about a first column of integers without a name, which is how pandas writes its index."""
     first = read_schema(file).field(0)
     if first.name in features and UNNAMED.fullmatch(first.name) and pa.types.is_integer(first.type):
-        warn_caller(
-            f"the first column of '{file.path}' has {'no name' if not first.name else f'the name {first.name!r}'} and "
-            "holds whole numbers: row numbers, as pandas writes them. They are learnt like any other column; pass "
-            f"drop=[{first.name!r}] to leave them out."
+        name = f"the name {first.name!r}" if first.name else "no name"
+        problem = (
+            f"the first column of '{file.path}' has {name} and holds integers: row numbers, as pandas writes them."
         )
+        advice = "They are learnt like any other column; pass {drop} to leave them out."
+        warn_caller(InputWarning(problem, Advice(advice, {"drop": [first.name]})))
 
 
 def check_names(names: Sequence[str], target: str | None, file: TableFile) -> None:
@@ -238,15 +244,15 @@ def check_names(names: Sequence[str], target: str | None, file: TableFile) -> No
     counts = Counter(names)
     repeated = next((name for name, count in counts.items() if count > 1), None)
     if repeated is not None:
-        raise ValueError(
+        raise InputError(
             f"column name {repeated!r} occurs {counts[repeated]} times in '{file.path}'; columns are matched by "
             "name, so every name must occur once. Rename or remove the others."
         )
     if target is not None and target not in counts:
-        hint = " If these are several columns in one, pass delimiter=';' or whatever parts them." * (len(names) == 1)
+        hint = " If these are several columns in one, pass {delimiter} or whatever parts them." * (len(names) == 1)
         raise MissingTargetError(
-            f"the target {target!r} is no column of '{file.path}'; its columns are {listed(names)}. Name one of them."
-            + hint
+            f"the target {target!r} is no column of '{file.path}'; its columns are {listed(names)}.",
+            Advice(f"Name one of them.{hint}", {"delimiter": ";"}),
         )
 
 
@@ -262,13 +268,13 @@ def _judged_types(names: Sequence[str], files: Sequence[TableFile], choice: Choi
             types[name] = known[name]
         else:
             left.append(name)
-    for position, file in enumerate(files):
+    for index, file in enumerate(files):
         if not left:
             break
         try:
             fields = {field.name: field.type for field in read_schema(file)}
         except (ValueError, OSError):
-            if not position:
+            if not index:
                 raise
             continue  # what is wrong with a later file is said when its turn comes
         for name in left:
@@ -287,13 +293,15 @@ def _judged(name: str, found: Any, file: TableFile, *, is_target: bool) -> Any:
     return kind
 
 
-def _unlearnable(name: str, found: Any, file: TableFile, *, is_target: bool) -> ValueError:
+def _unlearnable(name: str, found: Any, file: TableFile, *, is_target: bool) -> InputTypeError:
     """Return the error for a column whose values cannot be learnt."""
-    place = f"{'the target' if is_target else 'column'} {name!r} of '{file.path}'"
-    remedy = f"pass categorical=[{name!r}] if its values are categories"
+    column = "the target" if is_target else "column"
     expected = "text, numbers or booleans" if is_target else "numbers, text, dates or durations"
-    advice = f"P{remedy[1:]}" if is_target else f"Leave it out with drop=[{name!r}], or {remedy}"
-    return ValueError(f"{place} holds {_word(found)}; expected {expected}. {advice}.")
+    remedy = "Pass" if is_target else "Leave it out with {drop}, or pass"
+    return InputTypeError(
+        f"{column} {name!r} of '{file.path}' holds {_word(found)}; expected {expected}.",
+        Advice(remedy + " {categorical} if its values are categories.", {"categorical": [name], "drop": [name]}),
+    )
 
 
 def _feature_type(found: Any) -> Any:

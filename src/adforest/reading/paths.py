@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from adforest.exceptions import InputError, InputTypeError, ParameterError
+
 FilePath: TypeAlias = str | os.PathLike[str]
 
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
@@ -39,13 +41,13 @@ def find_files(source: FilePath | Sequence[FilePath], order: str | None) -> list
         None leaves a list as it is and sorts anything else by name.
     """
     if order not in (None, "name", "time"):
-        raise ValueError(f"order is {order!r}; expected 'name', 'time' or None.")
+        raise ParameterError(f"order is {order!r}; expected 'name', 'time' or None.")
     if isinstance(source, (str, os.PathLike)):
         paths, order = _expand(Path(source).expanduser()), order or "name"
     elif isinstance(source, (list, tuple)) and all(isinstance(path, (str, os.PathLike)) for path in source):
         paths = [Path(path).expanduser() for path in source]
     else:
-        raise TypeError(
+        raise InputTypeError(
             f"source is of type {type(source).__name__}; expected a path or pattern, or a list of paths. Pass one of "
             "these; a table in memory needs no reading, so pass it to partial_fit() itself."
         )
@@ -57,9 +59,9 @@ def find_files(source: FilePath | Sequence[FilePath], order: str | None) -> list
 
 def natural_key(path: Path) -> tuple[list[list[str | int]], str]:
     """Return a key that sorts numbers in names by their value: export-2 comes before export-10."""
-    # Splitting at groups of digits puts text at even and numbers at odd places, so that like meets like.
+    # Splitting at groups of digits puts text at even and numbers at odd positions, so that like meets like.
     pieces = [re.split(r"([0-9]+)", part.casefold()) for part in path.parts]
-    return [[int(piece) if place % 2 else piece for place, piece in enumerate(part)] for part in pieces], str(path)
+    return [[int(piece) if index % 2 else piece for index, piece in enumerate(part)] for part in pieces], str(path)
 
 
 def _expand(path: Path) -> list[Path]:
@@ -93,7 +95,7 @@ def _files_in(folder: Path) -> list[Path]:
     counts = Counter(str(suffix_of(path)) for path in readable)
     if len(counts) > 1:
         shown = " and ".join(f"{count} {suffix}" for suffix, count in sorted(counts.items()))
-        raise ValueError(
+        raise InputError(
             f"the folder '{folder}' holds {shown} files; expected one format, for the same records may be there twice. "
             f"Pass a pattern such as '{folder / '*'}{min(counts)}', or a list of files."
         )
@@ -103,15 +105,15 @@ def _files_in(folder: Path) -> list[Path]:
 def _check_files(paths: list[Path]) -> None:
     """Raise unless there are files, all of them exist, and all are of known formats."""
     if not paths:
-        raise ValueError("source is an empty list; expected at least one path. Pass the files to be read.")
+        raise ParameterError("source is an empty list; expected at least one path. Pass the files to be read.")
     for path in paths:
         if not path.exists() or path.is_dir():
-            came = "is a folder" if path.is_dir() else "does not exist"
+            problem = "is a folder" if path.is_dir() else "does not exist"
             raise FileNotFoundError(
-                f"'{path}' {came}; a list holds files. Correct the list, or pass a folder or a pattern by itself."
+                f"'{path}' {problem}; a list holds files. Correct the list, or pass a folder or a pattern by itself."
             )
         if suffix_of(path) is None:
-            raise ValueError(
+            raise InputError(
                 f"the format of '{path}' is not known; expected a name that ends in {KNOWN}. Convert the file, or "
                 "leave it out with a narrower pattern or a list of files."
             )

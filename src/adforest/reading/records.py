@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from adforest.exceptions import InputError, ParameterError
 from adforest.reading.files import open_sources
 from adforest.reading.paths import FilePath
 
@@ -58,14 +59,14 @@ def _read(
     schema = read_schema(file)
     lacking = [name for name in keep if name not in schema.names]
     if lacking:
-        raise ValueError(
-            f"{file.header_place} lacks {listed(lacking)}, which is to be kept; its columns are "
+        raise ParameterError(
+            f"{file.header_label} lacks {listed(lacking)}, which is to be kept; its columns are "
             f"{listed(schema.names)}. Name one of them."
         )
     wanted = {name: kind for name, kind in types.items() if name in schema.names or not may_lack}
     if not wanted:
-        raise ValueError(
-            f"{file.header_place} has none of the columns learnt; expected {listed(list(types))}. Rename its columns."
+        raise InputError(
+            f"{file.header_label} has none of the columns learnt; expected {listed(list(types))}. Rename its columns."
         )
     kept = {name: schema.field(name).type if file.keeps_types else pa.string() for name in keep if name not in wanted}
     layout = Layout(Choice(None), wanted | kept, "the model")

@@ -17,10 +17,12 @@ from typing import Any, BinaryIO, TextIO
 
 import pyarrow as pa
 
+from adforest.exceptions import Advice, InputError
 from adforest.reading.paths import COMPRESSIONS, TEXT_SUFFIXES, natural_key, suffix_of
+from adforest.wording import counted
 
 START_BYTES = 1 << 10  # enough to identify a format
-HOW_TO_ENCODE = "Pass the encoding of the file, for example encoding='cp1252' or 'latin-1'."
+HOW_TO_ENCODE = Advice("Pass the encoding of the file, for example {encoding} or 'latin-1'.", {"encoding": "cp1252"})
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Source:
         if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             return "utf-16"
         if start == b"\0\0":
-            raise ValueError(f"'{self.path}' is no text: it begins with zeros. Write it again, or leave it out.")
+            raise InputError(f"'{self.path}' is no text: it begins with zeros. Write it again, or leave it out.")
         return {1: "utf-16-le", 0: "utf-16-be"}.get(start.find(b"\0"), "utf-8")
 
     @contextmanager
@@ -84,7 +86,7 @@ class Source:
         with self.open() as stream, io.TextIOWrapper(io.BufferedReader(stream), encoding, errors, newline) as lines:
             yield lines
 
-    def undecodable(self) -> ValueError:
+    def undecodable(self) -> InputError:
         """Return the error for a file in another encoding, which names the first line that shows it."""
         with self.open() as stream:
             lines = io.BufferedReader(stream) if "\n".encode(self.encoding) == b"\n" else ()
@@ -95,11 +97,12 @@ class Source:
                     byte = line[found.start : found.start + 1]
                     letter = byte.decode("cp1252", "replace")
                     meant = f", which is {letter!r} in cp1252 (Windows)" if letter != "\ufffd" else ""
-                    return ValueError(
+                    return InputError(
                         f"line {number} of '{self.path}' is not {self.encoding.upper()}: it holds the byte "
-                        f"0x{byte.hex().upper()}{meant}. {HOW_TO_ENCODE}"
+                        f"0x{byte.hex().upper()}{meant}.",
+                        HOW_TO_ENCODE,
                     )
-        return ValueError(f"'{self.path}' is not {self.encoding.upper()}. {HOW_TO_ENCODE}")
+        return InputError(f"'{self.path}' is not {self.encoding.upper()}.", HOW_TO_ENCODE)
 
 
 class TableFile(ABC):
@@ -113,7 +116,7 @@ class TableFile(ABC):
         """Where it lies."""
 
     @property
-    def header_place(self) -> str:
+    def header_label(self) -> str:
         """How an error about the columns calls the file: with the line that names them, if there is one."""
         return f"'{self.path}'"
 
@@ -173,16 +176,20 @@ class Skipped:
 class BadLines(Skipped):
     """Lines whose number of fields is wrong."""
 
-    def meet(self, place: Callable[[], str], n_found: int, n_expected: int) -> None:
+    def meet(self, locate: Callable[[], str], n_found: int, n_expected: int) -> None:
         """Count a line, or raise an error about it; its location is computed only if it is needed."""
-        fields = "1 field" if n_found == 1 else f"{n_found} fields"
+        fields = counted(n_found, "field")
         if not self.are_skipped:
-            raise ValueError(
-                f"{place()} has {fields}; expected {n_expected}, one for each column. Correct the line (a value that "
-                "holds the delimiter needs quotes), or pass on_bad_lines='skip' to leave such lines out."
+            raise InputError(
+                f"{locate()} has {fields}; expected {n_expected}, one for each column.",
+                Advice(
+                    "Correct the line (a value that holds the delimiter needs quotes), or pass {on_bad_lines} to leave "
+                    "such lines out.",
+                    {"on_bad_lines": "skip"},
+                ),
             )
         if not self.count:
-            self.first = f"{place()} with {fields} instead of {n_expected}"
+            self.first = f"{locate()} with {fields} instead of {n_expected}"
         self.count += 1
 
 
@@ -198,18 +205,18 @@ def find_sources(path: Path, encoding: str) -> list[Source]:
             if not info.is_dir() and not any(part.startswith((".", "_")) for part in Path(info.filename).parts)
         ]
     if not members:
-        raise ValueError(f"'{path}' holds no files; expected {' or '.join(TEXT_SUFFIXES)} files. Leave it out.")
-    for place, info in members:
-        if suffix_of(place) not in TEXT_SUFFIXES:
-            raise ValueError(
+        raise InputError(f"'{path}' holds no files; expected {' or '.join(TEXT_SUFFIXES)} files. Leave it out.")
+    for member, info in members:
+        if suffix_of(member) not in TEXT_SUFFIXES:
+            raise InputError(
                 f"'{path}' holds '{info.filename}'; expected {', '.join(TEXT_SUFFIXES)} files alone in a zip archive. "
                 "Unpack it, and pass the files to be read."
             )
         if info.flag_bits & 0x1:
-            raise ValueError(f"'{path}' is protected by a password, which is not supported. Unpack it first.")
+            raise InputError(f"'{path}' is protected by a password, which is not supported. Unpack it first.")
     return [
-        Source(place, encoding, path, info.filename)
-        for place, info in sorted(members, key=lambda found: natural_key(found[0]))
+        Source(member, encoding, path, info.filename)
+        for member, info in sorted(members, key=lambda found: natural_key(found[0]))
     ]
 
 
@@ -236,9 +243,9 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
         yield archive
 
 
-def _damaged(path: Path, error: Exception) -> ValueError:
+def _damaged(path: Path, error: Exception) -> InputError:
     """Return the error for an archive that cannot be unpacked."""
-    return ValueError(f"'{path}' is damaged ({error}). Write it again, or leave it out.")
+    return InputError(f"'{path}' is damaged ({error}). Write it again, or leave it out.")
 
 
 def spool(stream: BinaryIO, folder: Path) -> Path:

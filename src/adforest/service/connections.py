@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adforest.monitor.connections import SHARE_OF_FILES, Bounded
+from adforest.monitor.connections import FILES_PER_CONNECTION, Bounded
 
 
 def limited_protocol(limit: int, n_processes: int = 1) -> type:
@@ -15,7 +15,7 @@ def limited_protocol(limit: int, n_processes: int = 1) -> type:
     n_processes : int
         Processes that share the limit; a request that one passes on needs a file in the other, too.
     """
-    limit = min(limit, _max_files() // SHARE_OF_FILES) // n_processes
+    limit = min(limit, _max_files() // FILES_PER_CONNECTION) // n_processes
     try:
         from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol as Protocol
     except ImportError:

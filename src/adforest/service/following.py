@@ -141,7 +141,7 @@ class FollowedModels(NamedModels[FollowedModel]):
             return
         answer.raise_for_status()
         if f'"{sha256(answer.content).hexdigest()}"' != answer.headers.get("etag"):
-            model.problem = "a model came damaged, and is fetched again"
+            model.problem = "a model arrived damaged, and is fetched again"
         elif self._take(model.name, answer.content):
             self._disk.replace(self.folder / f"{model.name}.adf", [answer.content])
 

@@ -77,7 +77,7 @@ class Gate:
             return
         needs_token = self._needs_tokens or bool(tokens)
         if is_page and needs_token:
-            await answer(send, 401, "there are tokens since it was started. Start it anew: it prints where pages are.")
+            await answer(send, 401, "there are tokens since it was started. Restart it: it prints where pages are.")
             return
         if is_page:
             await self.monitor(scope, receive, send)

@@ -191,7 +191,7 @@ class AddTask:
             known = state.tasks.key(self.key)
             if known is not None:
                 if known[0] != self._digest():
-                    raise RequestError(422, f"the Idempotency-Key {self.key!r} came with another request before.")
+                    raise RequestError(422, f"the Idempotency-Key {self.key!r} was sent with another request before.")
                 return None
         table = _checked_batch(self.table, state) if self.task == BATCH else self.table
         key = None if self.key is None else (self.key, self._digest())
@@ -250,7 +250,7 @@ def _check_kinds(table: pa.Table, state: Tables) -> None:
     if n_columns > MAX_COLUMNS:
         raise RequestError(
             422,
-            f"column {next(name for name in new if name not in known)[:80]!r} is new, and all that came have "
+            f"column {next(name for name in new if name not in known)[:80]!r} is new, and all columns so far have "
             f"{n_columns:,} names; expected at most {MAX_COLUMNS:,}. Correct the names.",
         )
 
@@ -289,6 +289,6 @@ def _check_classes(labels: Iterable[str], state: Tables) -> None:
     if (new := state.new_classes(labels)) and n_known + len(new) > limit:
         raise RequestError(
             422,
-            f"{len(new):,} of the classes are new, such as {min(new)[:80]}, and {n_known:,} came before; expected "
+            f"{len(new):,} of the classes are new, such as {min(new)[:80]}, and {n_known:,} were seen before; expected "
             f"{limit:,} at most. Correct the labels, or raise max_classes of the model.",
         )

@@ -71,9 +71,7 @@ class ServedModels(NamedModels[ServedModel]):
             if any(one.lower() == name.lower() for one in self._models):
                 raise RequestError(409, f"there is a model whose name differs from {name!r} in capitals alone.")
             if path.exists():
-                raise RequestError(
-                    409, f"there is a file '{path.name}' that was saved meanwhile. Start the service anew."
-                )
+                raise RequestError(409, f"there is a file '{path.name}' that was saved meanwhile. Restart the service.")
             if len(self._models) >= MAX_MODELS:
                 raise RequestError(409, f"there are {MAX_MODELS:,} models already. Remove one.")
             self._write_settings(path, settings)

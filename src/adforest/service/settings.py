@@ -195,7 +195,7 @@ def checked_parameters(given: Any) -> dict[str, Any]:
 def _check_whole(name: str, value: Any, low: int, high: int) -> None:
     """Raise if a setting is not an integer within bounds."""
     if type(value) is not int or not low <= value <= high:
-        raise ValueError(f"{name} is {str(value)[:80]!r}; expected a whole number from {low} to {high:,}.")
+        raise ValueError(f"{name} is {str(value)[:80]!r}; expected an integer from {low} to {high:,}.")
 
 
 def _check_seconds(name: str, value: Any) -> None:

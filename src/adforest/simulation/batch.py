@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adforest.exceptions import InputTypeError, ParameterError
+
 Drawn = tuple[NDArray[np.float64], NDArray[np.int64]]  # samples and their class values
 
 
@@ -55,9 +57,9 @@ class Batch:
 def check_count(name: str, value: object, least: int = 1) -> None:
     """Raise an error unless the value is an integer and large enough."""
     if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"{name} is {value!r}; expected a whole number of {least} or more.")
+        raise InputTypeError(f"{name} is {value!r}; expected an integer of {least} or more.")
     if value < least:
-        raise ValueError(f"{name} is {value}; expected {least} or more.")
+        raise ParameterError(f"{name} is {value}; expected {least} or more.")
 
 
 def draw_batch(number: int, scenario: str, size: int, draw: Callable[[int], Drawn]) -> Batch:

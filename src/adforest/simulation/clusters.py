@@ -10,7 +10,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adforest.adaptation.scenario import scenario_of
+from adforest.adaptation.report import scenario_of
+from adforest.exceptions import ParameterError
 from adforest.simulation.batch import Batch, Drawn, check_count, draw_batch
 
 N_COLUMNS = 6
@@ -151,17 +152,17 @@ def simulate_clusters(
 def _check_frequencies(table: NDArray[np.float64]) -> None:
     """Raise an error unless every row can be scaled to class frequencies."""
     if table.ndim != 2 or not table.size:
-        raise ValueError(f"frequencies has shape {table.shape}; expected (n_batches, n_classes), both at least 1.")
+        raise ParameterError(f"frequencies has shape {table.shape}; expected (n_batches, n_classes), both at least 1.")
     is_wrong = ~(np.isfinite(table) & (table >= 0))
     if is_wrong.any():
         batch, column = np.argwhere(is_wrong)[0]
-        raise ValueError(
+        raise ParameterError(
             f"frequencies has {table[batch, column]} for class {column} in batch {batch + 1}; expected finite numbers "
             "of 0 or more. Put 0 for a class that is absent."
         )
     is_empty = table.sum(axis=1) == 0
     if is_empty.any():
-        raise ValueError(
+        raise ParameterError(
             f"frequencies has only zeros for batch {is_empty.argmax() + 1}; expected one positive frequency at least. "
             "Drop the row, or give a class a share."
         )

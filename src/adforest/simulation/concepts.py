@@ -24,13 +24,13 @@ class Mixture(NamedTuple):
 
     old: int
     new: int
-    share_of_new: float
+    fraction_of_new: float
 
     @property
     def name(self) -> str:
         """The concepts in the batch, such as ``"A"`` or ``"A+B"``."""
-        if self.share_of_new in (0, 1):
-            return CONCEPT_NAMES[self.new if self.share_of_new else self.old]
+        if self.fraction_of_new in (0, 1):
+            return CONCEPT_NAMES[self.new if self.fraction_of_new else self.old]
         return f"{CONCEPT_NAMES[self.old]}+{CONCEPT_NAMES[self.new]}"
 
 
@@ -55,7 +55,7 @@ class Family(ABC):
         self.rng = rng
 
     @abstractmethod
-    def draw_attributes(self, n: int) -> Matrix:
+    def draw_features(self, n: int) -> Matrix:
         """Return n samples without their classes."""
 
     @abstractmethod
@@ -64,8 +64,8 @@ class Family(ABC):
 
     def draw(self, n: int, mixture: Mixture) -> Drawn:
         """Return n samples with classes given by a mixture of concepts, some of them wrong."""
-        X = self.draw_attributes(n)
-        is_new = self.rng.random(n) < mixture.share_of_new
+        X = self.draw_features(n)
+        is_new = self.rng.random(n) < mixture.fraction_of_new
         y = np.where(is_new, self.answer(X, mixture.new), self.answer(X, mixture.old))
         is_wrong = self.rng.random(n) < self.noise
         return X, (y + is_wrong * self.rng.integers(1, self.n_classes, n)) % self.n_classes
@@ -80,7 +80,7 @@ class Sea(Family):
 
     thresholds = (8.0, 9.0, 7.0, 9.5)
 
-    def draw_attributes(self, n: int) -> Matrix:
+    def draw_features(self, n: int) -> Matrix:
         """Return n samples of three numbers from 0 to 10."""
         return self.rng.uniform(0, 10, (n, 3))
 
@@ -108,7 +108,7 @@ class Hyperplane(Family):
         angles = self.turn * np.arange(len(CONCEPT_NAMES))
         self.normals = np.column_stack([np.cos(angles), np.sin(angles)]) @ axes.T
 
-    def draw_attributes(self, n: int) -> Matrix:
+    def draw_features(self, n: int) -> Matrix:
         """Return n samples of ten numbers from 0 to 1."""
         return self.rng.uniform(0, 1, (n, len(self.categorical)))
 
@@ -129,7 +129,7 @@ class Rules(Family):
     n_classes = 5
     noise = 0.05
 
-    def draw_attributes(self, n: int) -> Matrix:
+    def draw_features(self, n: int) -> Matrix:
         """Return n houses, every feature uniform and independent of the others."""
         numbers = self.rng.uniform([100, 0, 0], [800, 100, 20], (n, 3))
         codes = self.rng.integers(0, [4, 6, 2], (n, 3))
@@ -137,7 +137,7 @@ class Rules(Family):
 
     def answer(self, X: Matrix, concept: int) -> Classes:
         """Return the rent band by the rule list of a concept."""
-        rules = (_rent_by_size, _rent_by_place, _rent_by_comfort, _rent_by_calm)[concept]
+        rules = (_rent_by_size, _rent_by_location, _rent_by_comfort, _rent_by_calm)[concept]
         return rules(Houses(*X.T))
 
 
@@ -163,7 +163,7 @@ def _rent_by_size(houses: Houses) -> Classes:
     )
 
 
-def _rent_by_place(houses: Houses) -> Classes:
+def _rent_by_location(houses: Houses) -> Classes:
     """Return rents that rise toward the centre and in two good quarters."""
     is_good, is_near = np.isin(houses.quarter, (1, 4)), houses.distance < 8
     return _first_that_fits((4, is_good & is_near), (3, is_good), (2, is_near), (1, houses.view == 1))

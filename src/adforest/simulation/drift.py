@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from adforest.exceptions import ParameterError
 from adforest.simulation.batch import Batch, check_count, draw_batch
 from adforest.simulation.concepts import FAMILIES, Family, Mixture
 
@@ -93,7 +94,7 @@ def drift_points(kind: str, n_batches: int) -> list[int]:
     [11, 13, 21, 23, 31, 33]
     """
     if kind not in SHORTEST:
-        raise ValueError(f"there is no drift of kind {kind!r}; expected one of {', '.join(SHORTEST)}.")
+        raise ParameterError(f"there is no drift of kind {kind!r}; expected one of {', '.join(SHORTEST)}.")
     check_count(f"n_batches of a stream with drift of kind {kind!r}", n_batches, SHORTEST[kind])
     quarters = [1 + k * n_batches // 4 for k in (1, 2, 3)]
     turn = max(2, n_batches // 8)
@@ -131,7 +132,7 @@ def concept_categorical(concept: str) -> tuple[bool, ...]:
 def _family(concept: str) -> type[Family]:
     """Return the family of concepts of that name."""
     if concept not in FAMILIES:
-        raise ValueError(f"there is no concept {concept!r}; expected one of {', '.join(FAMILIES)}.")
+        raise ParameterError(f"there is no concept {concept!r}; expected one of {', '.join(FAMILIES)}.")
     return FAMILIES[concept]
 
 

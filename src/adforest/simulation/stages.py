@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from adforest.exceptions import ParameterError
 from adforest.simulation.batch import Batch, check_count
 from adforest.simulation.house import LARGE_AREA, RENTS, make_house
 
@@ -97,7 +98,7 @@ def simulate_houses(n_samples: int = 150_000, *, random_state: int | np.random.G
     unit = n_samples / sum(stage.n_batches * stage.size for stage in STAGES.values())
     smallest = unit * min(stage.size for stage in STAGES.values())
     if smallest < SMALLEST_BATCH:
-        raise ValueError(
+        raise ParameterError(
             f"{n_samples} samples make batches of {int(smallest)} but a batch needs at least {SMALLEST_BATCH}. "
             f"Give {int(1 + n_samples * SMALLEST_BATCH / smallest)} samples or more."
         )
@@ -154,7 +155,7 @@ def _draw_houses(n: int, rents: NDArray[np.str_], area: tuple[float, float], rng
 
 def _cut_batch(scenario: str, houses: Houses, earlier: list[Batch], rng: np.random.Generator) -> Batch:
     """Return a batch of houses, split into training, test and held-out samples."""
-    n_test, n_held = (round(share * len(houses[1])) for share in (TEST_SHARE, HELD_SHARE))
+    n_test, n_held = (round(fraction * len(houses[1])) for fraction in (TEST_SHARE, HELD_SHARE))
     (X_own, X_held, X_train), (y_own, y_held, y_train) = (np.split(one, [n_test, n_test + n_held]) for one in houses)
     recent = earlier[-2:]
     borrowed = rng.permutation(sum(len(batch.y_held) for batch in recent))[:n_test]

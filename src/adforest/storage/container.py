@@ -66,9 +66,9 @@ def pack(document: bytes, arrays: dict[str, AnyArray], library: str) -> list[Buf
     about = {"schema": SCHEMA, "library": library, "sha256": UNKNOWN}
     # One entry of metadata only: safetensors writes several in an undefined order.
     packed = save(contents, metadata={"adforest": json.dumps(about, separators=(",", ":"))})
-    place = packed.index(UNKNOWN.encode())
+    start = packed.index(UNKNOWN.encode())
     digest, view = hashlib.sha256(packed).hexdigest().encode(), memoryview(packed)
-    return [view[:place], digest, view[place + len(digest) :]]
+    return [view[:start], digest, view[start + len(digest) :]]
 
 
 def unpack(packed: bytes) -> Content:
@@ -105,7 +105,7 @@ def _check_version(about: dict[str, Any]) -> None:
     """Raise if a file was written by a later version."""
     schema, library = about.get("schema"), about.get("library")
     if type(schema) is not int or type(library) is not str or schema < 1:
-        raise ModelFileError(f"its schema is {schema!r}, expected a whole number from 1 to {SCHEMA}")
+        raise ModelFileError(f"its schema is {schema!r}, expected an integer from 1 to {SCHEMA}")
     if schema > SCHEMA:
         raise ModelFileError(
             f"its schema is {schema}, written by adforest {library[:40]}; this version reads schemas up to {SCHEMA}. "
@@ -115,13 +115,15 @@ def _check_version(about: dict[str, Any]) -> None:
 
 def _check_sum(packed: bytes, about: dict[str, Any]) -> None:
     """Raise if the checksum is not that of the bytes."""
-    told = about.get("sha256")
-    place = packed.find(told.encode("utf-8", "replace")) if type(told) is str and len(told) == len(UNKNOWN) else -1
-    if place >= 0 and told is not None:
-        digest = hashlib.sha256(memoryview(packed)[:place])
+    claimed = about.get("sha256")
+    start = -1
+    if type(claimed) is str and len(claimed) == len(UNKNOWN):
+        start = packed.find(claimed.encode("utf-8", "replace"))
+    if start >= 0:
+        digest = hashlib.sha256(memoryview(packed)[:start])
         digest.update(UNKNOWN.encode())
-        digest.update(memoryview(packed)[place + len(UNKNOWN) :])
-        if digest.hexdigest() == told:
+        digest.update(memoryview(packed)[start + len(UNKNOWN) :])
+        if digest.hexdigest() == claimed:
             return
     raise ModelFileError("its checksum does not match: it was damaged, or changed by something else than adforest")
 

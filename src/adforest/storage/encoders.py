@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 
 from adforest.encoding import LabelTable, TableEncoder
-from adforest.encoding.categories import MAX_VALUES, RETURN_SHARE, Categories
+from adforest.encoding.categories import MAX_VALUES, MIN_RECYCLED, Categories
 from adforest.encoding.columns import CATEGORIES, DATES, DURATIONS, NUMBERS, UNDECIDED, ZONED_DATES
 from adforest.encoding.rates import MAX_COUNTED, MAX_RATES, CategoryRates
 from adforest.encoding.tables import are_text
 from adforest.exceptions import ModelFileError
 from adforest.forest.types import AnyArray, Int32Array
-from adforest.storage.fields import Array, Flag, PartReader, PartWriter, Sizes, Whole, read_fields, write_fields
+from adforest.storage.fields import Array, Flag, IntegerField, PartReader, PartWriter, Sizes, read_fields, write_fields
 from adforest.storage.values import decode_name, encode, text_array
 
 MEASURED = (NUMBERS, DATES, ZONED_DATES, DURATIONS)  # numbers to trees
 KINDS = (*MEASURED, CATEGORIES, UNDECIDED)
 MAX_CLASSES = 2**20  # kernels have 20 bits for a class
-FULL = int(MAX_VALUES * (1 - RETURN_SHARE)) - 1  # values that a column has left, at least, once it gave codes back
+FULL = int(MAX_VALUES * (1 - MIN_RECYCLED)) - 1  # values that a column has left, at least, once it gave codes back
 MAX_GAIN = 1e18  # nats, of 2**53 samples
 
 ENCODER = (Flag("takes_text"),)
@@ -30,11 +30,11 @@ CATEGORIES_FIELDS = (
     Array("count", np.int64, ("n_values",), low=0, below=2**53),
     Array("last_batch", np.int32, ("n_values",), low=0, below="next_call"),
     Array("coded_as", np.float64, ("n_values_and_2",), low=0, below="n_codes", takes_nan=True),
-    Whole("n_codes", below=MAX_VALUES + 2),
-    Whole("infrequent", low=-1, below="n_codes"),
-    Whole("n_samples"),
-    Whole("n_known"),
-    Whole("n_distinct"),
+    IntegerField("n_codes", below=MAX_VALUES + 2),
+    IntegerField("infrequent", low=-1, below="n_codes"),
+    IntegerField("n_samples"),
+    IntegerField("n_known"),
+    IntegerField("n_distinct"),
 )
 RATES_FIELDS = (
     Array("counts", np.int64, ("n_codes", "n_counted_and_1"), low=0, below=2**53),
@@ -153,8 +153,8 @@ def _read_categories(part: PartReader, sizes: Sizes) -> Categories:
     are_texts = all(type(value) is str for value in values)
     if not are_texts and not all(type(value) is float and math.isfinite(value) for value in values):
         raise part.wrong("values", values, "text throughout, or numbers throughout")
-    places = {value: place for place, value in enumerate(values)}
-    if len(places) < len(values) or len(values) > MAX_VALUES:
+    index_of = {value: index for index, value in enumerate(values)}
+    if len(index_of) < len(values) or len(values) > MAX_VALUES:
         raise part.wrong("values", values, f"different values, {MAX_VALUES} at most")
     own = {"n_values": len(values), "n_values_and_2": len(values) + 2, "next_call": sizes["next_call"]}
     # Read first, since it bounds other fields.
@@ -162,7 +162,7 @@ def _read_categories(part: PartReader, sizes: Sizes) -> Categories:
     own["n_codes"] = n_codes
     known = read_fields([field for field in CATEGORIES_FIELDS if field.name != "n_codes"], part, own)
     part.finish()
-    categories = Categories(index_of=places, n_codes=n_codes, **known)
+    categories = Categories(index_of=index_of, n_codes=n_codes, **known)
     _check_codes(categories, part)
     return categories
 
@@ -170,8 +170,8 @@ def _read_categories(part: PartReader, sizes: Sizes) -> Categories:
 def _check_codes(categories: Categories, part: PartReader) -> None:
     """Raise if two values have one code, or if a value is encoded by a code that it cannot have."""
     own, infrequent = categories.code, categories.infrequent
-    held = np.append(own[own >= 0], [infrequent] if infrequent >= 0 else [])
-    if len(np.unique(held)) < len(held):
+    used = np.append(own[own >= 0], [infrequent] if infrequent >= 0 else [])
+    if len(np.unique(used)) < len(used):
         raise ModelFileError(f"two values have one code in {part.where('code')}")
     if categories.n_codes > len(own) + 1 and len(own) < FULL:
         raise ModelFileError(f"{part.where('n_codes')} is {categories.n_codes}, more than {len(own)} values ever had")
@@ -221,7 +221,7 @@ def _read_numbers(part: PartReader) -> AnyArray:
         return values
     if is_flat and values.dtype.kind == "f" and np.isfinite(values).all() and (values == np.floor(values)).all():
         return values
-    raise ModelFileError(f"{part.where('values')} are no whole numbers or booleans")
+    raise ModelFileError(f"{part.where('values')} are no integers or booleans")
 
 
 def _read_texts(part: PartReader, kind: str) -> AnyArray:

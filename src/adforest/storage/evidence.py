@@ -76,7 +76,7 @@ def _read_mix_changes(part: PartReader, sizes: Sizes) -> MixChanges:
     """Return how often class mixes changed; None in files of earlier versions."""
     changed, kept, in_a_row = MIX_CHANGES.read(part, sizes).tolist()
     if any(one != int(one) for one in in_a_row):
-        raise part.wrong(MIX_CHANGES.name, in_a_row, "whole numbers of batches in a row")
+        raise part.wrong(MIX_CHANGES.name, in_a_row, "integer numbers of batches in a row")
     return MixChanges(tuple(changed), tuple(kept), tuple(map(int, in_a_row)))
 
 

@@ -18,7 +18,14 @@ from adforest.exceptions import ModelFileError
 from adforest.forest.types import AnyArray, Float64Array, Int32Array
 
 # Fields that have another name in files: names in files do not change with the code.
-FILE_NAMES = {"n_samples": "n_records", "has_samples": "has_records", "recency": "nearness"}
+FILE_NAMES = {
+    "n_samples": "n_records",
+    "has_samples": "has_records",
+    "recency": "nearness",
+    "uint16": "words",
+    "float32": "singles",
+    "float64": "doubles",
+}
 
 Sizes: TypeAlias = dict[str, int]  # by name, as far as they have been read
 Bound: TypeAlias = float | str | None  # a number, or the name of a size
@@ -218,7 +225,7 @@ class Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class IntegerField:
     """An integer, from low to below, which is excluded."""
 
     name: str
@@ -236,7 +243,7 @@ class Whole:
             return self.absent
         value = part.value(self.name)
         if type(value) is not int or _is_outside(value, self.low, self.below, sizes):
-            raise part.wrong(self.name, value, f"a whole number, {_range(self.low, self.below, sizes)}")
+            raise part.wrong(self.name, value, f"an integer, {_range(self.low, self.below, sizes)}")
         return value
 
 

@@ -17,7 +17,7 @@ from adforest.parameters import check_parameters
 from adforest.snapshot import FittedForests
 from adforest.storage.container import Content
 from adforest.storage.encoders import codes_by_column, read_encoder, read_labels, write_encoder, write_labels
-from adforest.storage.fields import Flag, PartReader, PartWriter, Sizes, Whole, read_fields, write_fields
+from adforest.storage.fields import Flag, IntegerField, PartReader, PartWriter, Sizes, read_fields, write_fields
 from adforest.storage.origins import read_origins, write_origins
 from adforest.storage.state import read_state, write_state
 from adforest.storage.tracking import read_history, read_track, write_history, write_track
@@ -29,12 +29,12 @@ CLASSIFIERS: dict[str, type[BaseADFClassifier]] = {
 BEFORE = {"criterion": "entropy"}  # values from before a parameter existed, where its default differs
 MAX_TREES = 2**20  # maximum of n_estimators
 MODEL = (
-    Whole("n_batches", low=1, below=2**31 - 1),
-    Whole("n_samples", low=1),
-    Whole("seed", below=2**31),
+    IntegerField("n_batches", low=1, below=2**31 - 1),
+    IntegerField("n_samples", low=1),
+    IntegerField("seed", below=2**31),
     Flag("has_samples"),
 )
-N_TRIED = Whole("n_tried_features", low=1, below="n_columns_and_1")  # at each node, when trees were last grown
+N_TRIED = IntegerField("n_tried_features", low=1, below="n_columns_and_1")  # at each node, when trees were last grown
 
 
 def content_of(classifier: BaseADFClassifier, *, samples: bool) -> Content:

@@ -9,13 +9,13 @@ import numpy as np
 
 from adforest.exceptions import ModelFileError
 from adforest.origins import DIGEST_BYTES, Origins
-from adforest.storage.fields import Array, PartReader, PartWriter, Whole
+from adforest.storage.fields import Array, IntegerField, PartReader, PartWriter
 
 PART = "origins"
 DIGESTS = Array("digests", np.uint8, ("n_digests", DIGEST_BYTES))
 SIZES = Array("sizes", np.int64, ("n_sizes", 3), low=0, takes_none=True)
-EPOCH = Whole("epoch")
-POSITION = Whole("position", absent=0)
+EPOCH = IntegerField("epoch")
+POSITION = IntegerField("position", absent=0)
 
 
 def write_origins(origins: Origins, out: PartWriter) -> None:
@@ -58,7 +58,7 @@ def read_origins(document: PartReader) -> Origins:
     position = POSITION.read(part, {})
     counts = part.items("rule_counts") if "rule_counts" in part else []
     if not all(map(_is_rule_count, counts)):
-        raise part.wrong("rule_counts", counts, "pairs of a rule and an object of whole numbers")
+        raise part.wrong("rule_counts", counts, "pairs of a rule and an object of integers")
     alerts = part.items("alerts") if "alerts" in part else []
     if not _are_alerts(alerts):
         raise part.wrong("alerts", alerts, "a list of JSON objects with an id and a message")

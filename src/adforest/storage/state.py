@@ -25,11 +25,11 @@ from adforest.storage.fields import (
     Array,
     Choice,
     Flag,
+    IntegerField,
     PartReader,
     PartWriter,
     Real,
     Sizes,
-    Whole,
     check_codes,
     read_fields,
     write_fields,
@@ -41,7 +41,7 @@ MEMORY = (
     Array("y", np.int32, ("n_memory",), low=0, below="n_classes"),
     Array("serial", np.int64, ("n_memory",), low=0, below="n_samples"),
     Array("batch", np.int32, ("n_memory",), low=1, below="next_batch"),
-    Whole("n_seen", below="n_samples_and_1"),
+    IntegerField("n_seen", below="n_samples_and_1"),
     Array("seen_by_class", np.int64, ("n_seen_classes",), low=0, below=2**53),
     Array("weight_by_class", np.float64, ("n_seen_classes",), low=0, below=MAX_SUM),
     Array("first_batch", np.int32, ("n_seen_classes",), low=0, below="next_batch"),
@@ -49,16 +49,16 @@ MEMORY = (
 )
 VALUES = (
     Array("types", np.uint8, ("n_columns",), below=3),
-    Array("words", np.uint16, ("n_memory", "n_words")),
-    Array("singles", np.float32, ("n_memory", "n_singles"), takes_nan=True),
-    Array("doubles", np.float64, ("n_memory", "n_doubles"), takes_nan=True),
+    Array("uint16", np.uint16, ("n_memory", "n_uint16")),
+    Array("float32", np.float32, ("n_memory", "n_float32"), takes_nan=True),
+    Array("float64", np.float64, ("n_memory", "n_float64"), takes_nan=True),
 )
 PENDING = (
     Array("X", np.float64, ("n_pending", "n_columns"), takes_nan=True),
     Array("y", np.int32, ("n_pending",), low=0, below="n_classes"),
     Array("serial", np.int64, ("n_pending",), low=0, below="n_samples"),
     Array("n_categories", np.int32, ("n_pending_features",), low=0, below=2**16),
-    Whole("n_classes", low=1, below="n_classes_and_1"),
+    IntegerField("n_classes", low=1, below="n_classes_and_1"),
     Array("weight", np.float64, ("n_pending",), low=SMALLEST_WEIGHT, below=2 * LARGEST_WEIGHT, takes_none=True),
 )
 CLASS_MIX = (
@@ -79,13 +79,13 @@ BOX = (
     Array("low", np.float64, ("n_columns",), takes_nan=True),
     Array("high", np.float64, ("n_columns",), takes_nan=True),
 )
-FOREST_STATE = (Whole("n_renewed"), Real("budget"))
+FOREST_STATE = (IntegerField("n_renewed"), Real("budget"))
 FOREST = (Array("known", np.bool_, ("n_memory",)),)
 STATE = (
-    Whole("n_batches", low=1, below="next_call"),
-    Whole("n_calls", low=1, below=2**31 - 1),
-    Whole("n_drift_batches", below="next_batch"),
-    Whole("regime_start", low=1, below="next_batch"),
+    IntegerField("n_batches", low=1, below="next_call"),
+    IntegerField("n_calls", low=1, below=2**31 - 1),
+    IntegerField("n_drift_batches", below="next_batch"),
+    IntegerField("regime_start", low=1, below="next_batch"),
     Flag("is_active_separate"),
     Choice("answering", FORESTS),
 )
@@ -183,7 +183,7 @@ def _read_memory(part: PartReader, sizes: Sizes, n_codes: Int32Array) -> Memory:
     packed = part.part("values")
     values = PackedRows(**read_fields(VALUES, packed, sizes))
     packed.finish()
-    widths = [sizes[name] for name in ("n_words", "n_singles", "n_doubles")]
+    widths = [sizes[name] for name in ("n_uint16", "n_float32", "n_float64")]
     if np.bincount(values.types, minlength=3).tolist() != widths:
         raise ModelFileError("memory.values holds other numbers of columns than its types say")
     memory = Memory(values, **read_fields(MEMORY, part, sizes))
@@ -193,7 +193,7 @@ def _read_memory(part: PartReader, sizes: Sizes, n_codes: Int32Array) -> Memory:
     if not is_known or not memory.seen_by_class[memory.y].all():
         raise ModelFileError("memory holds classes of which it has seen none")
     if (np.diff(memory.serial) <= 0).any() or (np.diff(memory.batch) < 0).any():
-        raise ModelFileError("the records in memory are not in the order in which they came")
+        raise ModelFileError("the records in memory are not in the order in which they arrived")
     return memory
 
 
@@ -204,7 +204,7 @@ def _read_pending(part: PartReader, sizes: Sizes, n_codes: Int32Array) -> Sample
     part.finish()
     check_codes(pending.X, n_codes, "pending.X")
     if not len(pending) or sizes["n_pending_features"] > sizes["n_columns"]:
-        raise ModelFileError("what waits are no records")
+        raise ModelFileError("the pending samples are no samples")
     return pending
 
 
@@ -318,6 +318,6 @@ def _read_recency(part: PartReader, sizes: Sizes, permanent: Forest) -> tuple[An
     """Return the recency by tree of the permanent forest and node; of all trees or none."""
     found = Array("recency", np.float32, ("n_near",), low=0, below=1.001).read(part, own := dict(sizes))
     if own["n_near"] not in (0, permanent.n_nodes):
-        raise ModelFileError("nearness is not that of the permanent forest's nodes")
+        raise ModelFileError("the recency is not that of the permanent forest's nodes")
     ends = np.cumsum([len(tree.nodes) for tree in permanent.trees]) if own["n_near"] else ()
     return tuple(found[end - len(tree.nodes) : end].copy() for tree, end in zip(permanent.trees, ends, strict=False))

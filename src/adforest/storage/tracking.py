@@ -16,10 +16,10 @@ from adforest.forest.types import Int32Array
 from adforest.origins import MAX_SOURCES
 from adforest.storage.fields import (
     Array,
+    IntegerField,
     PartReader,
     PartWriter,
     Sizes,
-    Whole,
     check_codes,
     file_name,
     read_fields,
@@ -152,7 +152,7 @@ def _are_in_a_row(blocks: tuple[BatchBlock, ...], n_batches: int) -> bool:
 
 
 LIVES = (
-    Whole("n_total", below="n_samples_and_1"),
+    IntegerField("n_total", below="n_samples_and_1"),
     Array("n_samples", np.int64, ("n_lives",), low=0, below="n_samples_and_1"),
     Array("first_batch", np.int32, ("n_lives",), low=0, below="next_call"),
     Array("last_batch", np.int32, ("n_lives",), low=0, below="next_call"),
@@ -249,7 +249,7 @@ def _read_columns(part: PartReader, sizes: Sizes, n_codes: Int32Array) -> Column
     if len(counts) > MAX_COLUMN_BLOCKS or not is_even:
         raise ModelFileError(f"{part.where('over_time.batches')} are no blocks of equally many batches")
     if len(sketches.early) and (len(steps) or not len(counts)):
-        raise ModelFileError(f"{part.where('early')} are records that wait for bounds that are there")
+        raise ModelFileError(f"{part.where('early')} are samples without bounds, although there are bounds")
     return sketches
 
 

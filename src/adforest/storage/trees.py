@@ -130,11 +130,11 @@ def _check_questions(
     if not is_categorical[feature[by_set]].all():
         raise ModelFileError("a node asks about categories of a column that has none")
     tree = np.repeat(np.arange(len(n_nodes)), n_nodes)[inner[by_set]]
-    place = nodes["threshold"][inner[by_set]]
-    if ((place != np.floor(place)) | (place < 1) | (place >= n_words[tree])).any():
+    first_word = nodes["threshold"][inner[by_set]]
+    if ((first_word != np.floor(first_word)) | (first_word < 1) | (first_word >= n_words[tree])).any():
         raise ModelFileError("a node's set of categories is beyond its tree")
-    length = category_bits[_starts(n_words)[:-1][tree] + place.astype(np.int64)]
-    if (length > MAX_SET_WORDS).any() or (place + length >= n_words[tree]).any():
+    length = category_bits[_starts(n_words)[:-1][tree] + first_word.astype(np.int64)]
+    if (length > MAX_SET_WORDS).any() or (first_word + length >= n_words[tree]).any():
         raise ModelFileError("a node's set of categories is too long")
 
 

@@ -43,8 +43,8 @@ def first_bounds(X: Float64Array, n_categories: Int32Array) -> Float64Array:
     n = len(X) - np.isnan(X).sum(axis=0)
     ready = np.flatnonzero(is_number & (n >= MIN_VALUES))
     if len(ready):
-        places = np.arange(1, N_BOUNDS - 1)[:, np.newaxis] * n[ready] // (N_BOUNDS - 1)
-        below, above = ordered[places - 1, ready], ordered[places, ready]
+        ranks = np.arange(1, N_BOUNDS - 1)[:, np.newaxis] * n[ready] // (N_BOUNDS - 1)
+        below, above = ordered[ranks - 1, ready], ordered[ranks, ready]
         bounds[ready, 0] = np.nextafter(ordered[0, ready], -np.inf)
         bounds[ready, 1:-1] = _between(below, above).T
         bounds[ready, -1] = np.nextafter(ordered[n[ready] - 1, ready], np.inf)
@@ -65,12 +65,12 @@ def cuts(values: Float64Array, n_cuts: int) -> Float64Array:
     found = values[np.arange(1, n_cuts + 1) * n // (n_cuts + 1)]
     frequent = np.unique(found[1:][found[1:] == found[:-1]])
     others = found[~np.isin(found, frequent)]
-    places = np.searchsorted(values, others, side="right")
-    places[places == n] = np.searchsorted(values, others[places == n], side="left")
-    places = places[places > 0]
+    ranks = np.searchsorted(values, others, side="right")
+    ranks[ranks == n] = np.searchsorted(values, others[ranks == n], side="left")
+    ranks = ranks[ranks > 0]
     # Values next to a frequent one will come later, and would make its cell one to be split.
     around = np.concatenate([np.nextafter(frequent, -np.inf), np.nextafter(frequent, np.inf)])
-    between = np.unique(np.concatenate([_between(values[places - 1], values[places]), around]))
+    between = np.unique(np.concatenate([_between(values[ranks - 1], values[ranks]), around]))
     inner: Float64Array = between[(between > values[0]) & (between < values[-1])]
     return inner
 
@@ -92,7 +92,7 @@ def split(
     Returns
     -------
     bounds : float64 (15,)
-    shares : float64 (16, 16)
+    fractions : float64 (16, 16)
         Fraction of each old cell that goes to each new one. Counts of the split cell are divided as the values are.
     """
     old = bounds[np.isfinite(bounds)]
@@ -101,24 +101,24 @@ def split(
         new = np.append(np.nextafter(values[0], -np.inf), new)
     elif cell == len(old):
         new = np.append(new, np.nextafter(values[-1], np.inf))
-    kept, held, place_now = old.tolist(), weight[: len(old) + 1].tolist(), cell
+    kept, weights, cell_now = old.tolist(), weight[: len(old) + 1].tolist(), cell
     while len(kept) + len(new) > N_BOUNDS:
         # The cell to be split is not joined.
-        costs = [held[k] + held[k + 1] if place_now not in (k, k + 1) else np.inf for k in range(len(kept))]
+        costs = [weights[k] + weights[k + 1] if cell_now not in (k, k + 1) else np.inf for k in range(len(kept))]
         k = costs.index(min(costs))
         del kept[k]
-        held[k : k + 2] = [held[k] + held[k + 1]]
-        place_now -= k < place_now
+        weights[k : k + 2] = [weights[k] + weights[k + 1]]
+        cell_now -= k < cell_now
     after = np.unique(np.append(kept, new))
-    shares = np.zeros((N_BOUNDS + 1, N_BOUNDS + 1))
-    shares[np.arange(len(old) + 1), after.searchsorted(np.append(old, np.inf))] = 1.0
+    fractions = np.zeros((N_BOUNDS + 1, N_BOUNDS + 1))
+    fractions[np.arange(len(old) + 1), after.searchsorted(np.append(old, np.inf))] = 1.0
     parts = np.bincount(after.searchsorted(values), minlength=N_BOUNDS + 1)
-    shares[cell] = parts / parts.sum()
-    return padded(after), shares
+    fractions[cell] = parts / parts.sum()
+    return padded(after), fractions
 
 
 def with_frequent(
-    bounds: Float64Array, codes: Float64Array, counts: Int64Array, n: int, share: Float64Array
+    bounds: Float64Array, codes: Float64Array, counts: Int64Array, n: int, fraction: Float64Array
 ) -> Float64Array | None:
     """Return the codes that have cells of their own after a batch, or None if they do not change.
 
@@ -132,22 +132,22 @@ def with_frequent(
         Those of the batch without a cell of their own.
     n : int
         Samples of the batch with a category.
-    share : float64 (15,)
+    fraction : float64 (15,)
         Fraction of all samples so far, of those with a cell.
     """
-    held = bounds[np.isfinite(bounds)].tolist()
-    shares = dict(zip(held, share.tolist(), strict=False))
+    kept = bounds[np.isfinite(bounds)].tolist()
+    fractions = dict(zip(kept, fraction.tolist(), strict=False))
     changed = False
-    for place in np.lexsort((codes, -counts)):
-        code, found = float(codes[place]), int(counts[place])
-        if len(held) == N_BOUNDS:
-            rarest = min(held, key=lambda one: (shares[one], -one))
-            if found < MIN_VALUES or found / n < max(FREQUENT, 2 * shares[rarest]):
+    for index in np.lexsort((codes, -counts)):
+        code, found = float(codes[index]), int(counts[index])
+        if len(kept) == N_BOUNDS:
+            rarest = min(kept, key=lambda one: (fractions[one], -one))
+            if found < MIN_VALUES or found / n < max(FREQUENT, 2 * fractions[rarest]):
                 break
-            held.remove(rarest)
-        held.append(code)
-        shares[code], changed = found / n, True
-    return padded(np.sort(np.array(held))) if changed else None
+            kept.remove(rarest)
+        kept.append(code)
+        fractions[code], changed = found / n, True
+    return padded(np.sort(np.array(kept))) if changed else None
 
 
 def _between(below: Float64Array, above: Float64Array) -> Float64Array:
@@ -192,7 +192,7 @@ def distances(one: Float64Array, other: Float64Array, n_one: Float64Array, n_oth
     return found
 
 
-def _entropies(shares: Float64Array) -> Float64Array:
+def _entropies(fractions: Float64Array) -> Float64Array:
     """Return the entropy of each row in bits."""
-    entropies: Float64Array = -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
+    entropies: Float64Array = -(fractions * np.log2(np.where(fractions > 0, fractions, 1.0))).sum(axis=1)
     return entropies

@@ -178,23 +178,23 @@ class ColumnSketches:
             sketch = sketch._with_bounds(column, padded(kept))
         return sketch
 
-    def _with_bounds(self, column: int, bounds: Float64Array, shares: Float64Array | None = None) -> ColumnSketches:
+    def _with_bounds(self, column: int, bounds: Float64Array, parts: Float64Array | None = None) -> ColumnSketches:
         """Return the sketches with other cells of a column.
 
-        Shares are the fractions of each old cell that go to each new one; without them, cells are categories, and those
+        Parts are the fractions of each old cell that go to each new one; without them, cells are categories, and those
         without a cell are counted as other categories.
         """
-        if shares is None:
-            shares = np.zeros((MISSING, MISSING))
+        if parts is None:
+            parts = np.zeros((MISSING, MISSING))
             old = self.bounds[column]
-            place = np.searchsorted(bounds, old).clip(0, N_BOUNDS - 1)
-            is_kept = np.isfinite(old) & (bounds[place] == old)
-            shares[np.arange(N_BOUNDS), np.where(is_kept, place, OTHER)] = 1.0
-            shares[OTHER, OTHER] = 1.0
+            index = np.searchsorted(bounds, old).clip(0, N_BOUNDS - 1)
+            is_kept = np.isfinite(old) & (bounds[index] == old)
+            parts[np.arange(N_BOUNDS), np.where(is_kept, index, OTHER)] = 1.0
+            parts[OTHER, OTHER] = 1.0
         changed = replace(self, bounds=self.bounds.copy(), past=self.past.copy(), last=self.last.copy())
         changed.bounds[column] = bounds
-        changed.past[column, :MISSING] = self.past[column, :MISSING] @ shares
-        changed.last[:, column, :MISSING] = self.last[:, column, :MISSING] @ shares
+        changed.past[column, :MISSING] = self.past[column, :MISSING] @ parts
+        changed.last[:, column, :MISSING] = self.last[:, column, :MISSING] @ parts
         return changed
 
     def _with_opened(self, X: Float64Array, rows: Int64Array, n_categories: Int32Array) -> ColumnSketches:
@@ -270,7 +270,7 @@ class ColumnSketches:
     def _split(self, column: int, values: Float64Array, cell: int) -> ColumnSketches:
         """Return the sketches with a cell of a column of numbers split."""
         inside = np.sort(values[np.searchsorted(self.bounds[column], values) == cell])
-        weight = _shares(self.past[column]) + _shares(self.last[:, column].sum(axis=0))
+        weight = _fractions(self.past[column]) + _fractions(self.last[:, column].sum(axis=0))
         return self._with_bounds(column, *split(self.bounds[column], cell, inside, weight))
 
     def _with_categories(self, column: int, values: Float64Array, reused: Int32Array) -> ColumnSketches:
@@ -278,8 +278,8 @@ class ColumnSketches:
         codes, counts = np.unique(values, return_counts=True)
         bounds = self.bounds[column]
         is_other = ~np.isin(codes, bounds)
-        share = _shares(self.past[column] + self.last[:, column].sum(axis=0))[:N_BOUNDS]
-        found = with_frequent(bounds, codes[is_other], counts[is_other], len(values), share)
+        fraction = _fractions(self.past[column] + self.last[:, column].sum(axis=0))[:N_BOUNDS]
+        found = with_frequent(bounds, codes[is_other], counts[is_other], len(values), fraction)
         if found is None:
             return self
         sketch = self._with_bounds(column, found)
@@ -289,11 +289,11 @@ class ColumnSketches:
         # Codes never seen before are those of this batch; the past counts of others are unknown: as in this batch.
         rest = self.last[:, column, OTHER].copy()
         rest[-1] = max(rest[-1] - counts[is_other & is_unseen].sum(), 0.0)
-        share = counts[is_new & ~is_unseen] / max(counts[is_other & ~is_unseen].sum(), 1)
+        fraction = counts[is_new & ~is_unseen] / max(counts[is_other & ~is_unseen].sum(), 1)
         pairs = [(sketch.past[column], self.past[column, OTHER]), *zip(sketch.last[:, column], rest, strict=True)]
         for cells, others in pairs:
-            cells[np.searchsorted(found, known)] += share * others
-            cells[OTHER] = max(cells[OTHER] - share.sum() * others, 0.0)  # negative by rounding
+            cells[np.searchsorted(found, known)] += fraction * others
+            cells[OTHER] = max(cells[OTHER] - fraction.sum() * others, 0.0)  # negative by rounding
         sketch.last[-1, column, np.searchsorted(found, first)] += counts[is_new & is_unseen]
         sketch.last[-1, column, OTHER] = max(sketch.last[-1, column, OTHER] - counts[is_new & is_unseen].sum(), 0.0)
         return sketch
@@ -302,8 +302,8 @@ class ColumnSketches:
         self, batch: int, missing: Int64Array, unseen: Int64Array, n_samples: int, n_categories: Int32Array
     ) -> ColumnSketches:
         """Return the sketches with the figures over time of a batch."""
-        shares = missing / n_samples, unseen / n_samples
-        over_time = self.over_time.after(batch, n_samples, *shares, self.distances)
+        fractions = missing / n_samples, unseen / n_samples
+        over_time = self.over_time.after(batch, n_samples, *fractions, self.distances)
         return replace(self, over_time=over_time, n_codes=n_categories.astype(np.int32))
 
 
@@ -325,7 +325,7 @@ def sampled(samples: Samples) -> Samples:
     return samples if len(rows) == len(samples) else replace(samples.part(rows), totals=samples.batch_totals)
 
 
-def _shares(counts: Float64Array) -> Float64Array:
+def _fractions(counts: Float64Array) -> Float64Array:
     """Return counts scaled to a sum of 1."""
-    shares: Float64Array = counts / max(counts.sum(), 1.0)
-    return shares
+    fractions: Float64Array = counts / max(counts.sum(), 1.0)
+    return fractions

@@ -246,9 +246,9 @@ class FiguresOverTime:
             return _joined_pairs(self._part(slice(0, None, 2)), self._part(slice(1, None, 2)))._followed_by(new)
         return self._followed_by(new)
 
-    def _part(self, places: slice) -> FiguresOverTime:
+    def _part(self, blocks: slice) -> FiguresOverTime:
         """Return some of the blocks."""
-        return FiguresOverTime(*(one[places] for one in self._arrays))
+        return FiguresOverTime(*(one[blocks] for one in self._arrays))
 
     def _followed_by(self, later: FiguresOverTime) -> FiguresOverTime:
         """Return these blocks followed by later ones."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from adforest.adaptation import BatchReport
-from adforest.adaptation.scoring import Answered, n_kept
+from adforest.adaptation.scoring import LastPredictions, n_kept
 from adforest.encoding import LabelTable
 from adforest.forest import Samples
 from adforest.forest.types import AnyArray, BoolArray, Float32Array, Float64Array, Int32Array, Int64Array
@@ -57,23 +57,23 @@ class ClassLives:
         ints, longs = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
         return cls(0, longs, ints, ints, longs, ints, np.empty((0, 3), dtype=np.int32))
 
-    def after(self, came: Int64Array, batch: int) -> ClassLives:
+    def after(self, counts: Int64Array, batch: int) -> ClassLives:
         """Return the statistics after a batch with some number of samples of each class."""
-        more = (0, len(came) - len(self.n_samples))
+        more = (0, len(counts) - len(self.n_samples))
         n_samples, last_total = np.pad(self.n_samples, more), np.pad(self.last_total, more)
         first, last = np.pad(self.first_batch, more), np.pad(self.last_batch, more)
         n_returns = np.pad(self.n_returns, more)
-        seen = np.flatnonzero(came)
+        seen = np.flatnonzero(counts)
         back = seen[_missed(n_samples, last_total, self.n_total)[seen] >= MISSED]
         returns = np.column_stack([back, last[back], np.full(len(back), batch)]).astype(np.int32)
         n_returns[back] += 1
         first[seen] = np.where(first[seen] == 0, np.int32(batch), first[seen])
         last[seen] = batch
-        n_total = self.n_total + int(came.sum())
+        n_total = self.n_total + int(counts.sum())
         last_total[seen] = n_total
         return ClassLives(
             n_total,
-            n_samples + came,
+            n_samples + counts,
             first,
             last,
             last_total,
@@ -122,7 +122,7 @@ class Prequential:
     codes: Int32Array = field(default_factory=lambda: np.empty(0, dtype=np.int32))
     probabilities: Float32Array = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
 
-    def after(self, answered: Answered) -> Prequential:
+    def after(self, answered: LastPredictions) -> Prequential:
         """Return the predictions after one more batch, which may bring new classes."""
         n_classes = answered.probabilities.shape[1]
         n, before = n_kept(n_classes), self._padded(n_classes)
@@ -166,7 +166,7 @@ class Track:
         report: BatchReport,
         learnt: Samples | None,
         recycled_codes: Mapping[int, Int32Array],
-        answered: Answered,
+        answered: LastPredictions,
         *,
         is_new_regime: bool,
     ) -> Track:
@@ -180,7 +180,7 @@ class Track:
             totals of all, see `adforest.tracking.column_sketches.sampled`; None if this batch is pending itself.
         recycled_codes : dict of int to int32 arrays
             By column: codes that encoded other categories until now.
-        answered : Answered
+        answered : LastPredictions
             Predictions for the last samples of the batch before it was learnt.
         is_new_regime : bool
             Whether the batch showed an abrupt change or a sustained drift. Predictions until then, those for this

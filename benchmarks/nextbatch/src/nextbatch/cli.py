@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from nextbatch import __version__
 from nextbatch.learners import find_learner, known_learners
-from nextbatch.protocols import PROTOCOLS
-from nextbatch.results import FILE, OK, Row, read_rows
+from nextbatch.protocol_list import PROTOCOLS
+from nextbatch.results import FILE, OK, SUBMISSIONS, Row, read_results
 from nextbatch.running import Limits, find_undone, make_plan, run_jobs
 from nextbatch.streams import DATA_VARIABLE, HIDDEN_VARIABLE, KINDS, DataError, load_table, read_recipes
 
@@ -64,6 +65,8 @@ def _parser() -> argparse.ArgumentParser:
         "--timeout", type=int, default=Limits.timeout, metavar="S", help="CPU seconds of a run (%(default)s)"
     )
     one.add_argument("--memory", type=int, default=Limits.memory, metavar="MB", help="of a run (%(default)s)")
+    one.add_argument("--minutes", type=float, metavar="M", help="begin no run after so many minutes; go on later")
+    one.add_argument("--left", action="store_true", help="only say what is not done or stale, and why")
     one.add_argument(
         "--hidden", default="", metavar="FOLDER", help=f"recipes and tables of maintainers ({HIDDEN_VARIABLE})"
     )
@@ -83,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     one = commands.add_parser("submit", help="make the folder for a pull request with a learner's results")
     one.add_argument("learner", help="a name, or FILE.py:CLASS")
     one.add_argument("--results", type=Path, default=Path(OUT), metavar="FOLDER", help="(%(default)s)")
-    one.add_argument("--to", type=Path, default=Path("submissions"), metavar="FOLDER", help="(%(default)s)")
+    one.add_argument("--to", type=Path, default=Path(SUBMISSIONS), metavar="FOLDER", help="(%(default)s)")
     one.set_defaults(do=submit)
 
     one = commands.add_parser("verify", help="run two streams of a submission again, and compare")
@@ -107,14 +110,17 @@ def list_all(options: argparse.Namespace) -> int:
         state = "" if one.is_generated or one.find() else "  [no table]"
         if options.check and not state:
             load_table(one)
-            state = "  [digest as in the recipe]"
+            file = "" if one.is_generated or one.has_same_file() else "; another file"
+            state = f"  [digest as in the recipe{file}]"
         mark = "*" if one.chosen_on else " "
         n = round(one.n_records / one.thin / one.batch_size)
         print(f" {mark} {one.name:18} {KINDS[one.kind]:31} {n:3} x {one.batch_size:5,}  {one.title}{state}")
+        if one.url:
+            print(f"{'':26}{one.url}  by {one.time_column}")
     print("learners")
     for entry in known_learners().values():
         missing = entry.missing()
-        print(f"   {entry.name:18} {entry.title}{f'  [{missing} is not installed]' if missing else ''}")
+        print(f"   {entry.name:18} {entry.title}{f'  [{missing}]' if missing else ''}")
     print("protocols")
     for protocol in PROTOCOLS.values():
         print(f"   {protocol.name:18} {protocol.says}")
@@ -149,6 +155,10 @@ def run(options: argparse.Namespace) -> int:
         print(sentence)
     jobs = find_undone(plan.jobs, options.out)
     print(f"{len(plan.jobs)} runs, {len(plan.jobs) - len(jobs)} of them done already")
+    if options.left:
+        for (protocol, why), n in Counter((job.protocol.name, why) for job, why in jobs.items()).items():
+            print(f"{n:6}  {protocol}  {why}")
+        return 0
     n_done = 0
 
     def tell(row: Row) -> None:
@@ -157,7 +167,9 @@ def run(options: argparse.Namespace) -> int:
         found = f"accuracy {float(row['accuracy']):.3f}" if row["status"] == OK else f"{row['status']}: {row['says']}"
         print(f"{n_done}/{len(jobs)}  {row['protocol']}  {row['stream']}  {row['learner']}  {found}", flush=True)
 
-    run_jobs(jobs, options.out, Limits(options.timeout, options.memory), options.jobs, tell)
+    run_jobs(jobs, options.out, Limits(options.timeout, options.memory), options.jobs, tell, options.minutes)
+    if n_done < len(jobs):
+        print(f"{len(jobs) - n_done} runs are left; the same command goes on with them.")
     where = "" if str(options.out) == OUT else f" {options.out}"
     print(f"Results: {options.out / FILE}. A page of them: nextbatch page{where}")
     return 0
@@ -171,17 +183,11 @@ def _check(names: Sequence[str], known: Collection[str], what: str) -> None:
 
 
 def _read(places: Sequence[Path]) -> list[Row]:
-    """Return the runs of some folders over the longest part of the streams: full ones, if there are any."""
-    rows = read_rows(*places)
+    """Return the runs of some folders and of the submissions beside them."""
+    rows = read_results(*places)
     if not rows:
         raise ValueError(f"there are no results in {', '.join(map(str, places))}; make some: nextbatch run --quick")
-    sizes = sorted({row["size"] for row in rows}, key=_extent)
-    return [row for row in rows if row["size"] == sizes[-1]]
-
-
-def _extent(size: str) -> float:
-    """Return a number that is larger for runs of longer parts of streams."""
-    return {"quick": 0.0, "full": float("inf")}.get(size) or float("".join(filter(str.isdigit, size)) or 0)
+    return rows
 
 
 def write_page(options: argparse.Namespace) -> int:

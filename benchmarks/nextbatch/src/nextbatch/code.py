@@ -34,12 +34,17 @@ def digest_code(text: str | bytes) -> str:
     >>> digest_code("a = 1  # one") == digest_code("a = 1"), digest_code("a = 1") == digest_code("a = 2")
     (True, False)
     """
+    return hashlib.sha256(ast.dump(parse_code(text)).encode()).hexdigest()
+
+
+def parse_code(text: str | bytes) -> ast.Module:
+    """Return the syntax tree of Python code without its docstrings."""
     module = ast.parse(text)
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     for node in ast.walk(module):
         if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:]
-    return hashlib.sha256(ast.dump(module).encode()).hexdigest()
+    return module
 
 
 def find_file(module: ModuleType) -> Path:

@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from html import escape
 
 from nextbatch.drawings import draw_critical_difference, draw_curves, draw_pareto
-from nextbatch.protocols import PROTOCOLS
+from nextbatch.learners import NAMES
+from nextbatch.protocol_list import PROTOCOLS
 from nextbatch.ranks import FALLBACK, Board, Line, make_board
-from nextbatch.results import OK, Row
-from nextbatch.streams import KINDS, QUICK_BATCHES, QUICK_SIZE, Recipe
+from nextbatch.results import OK, Row, choose_sizes
+from nextbatch.running import mark_stale
+from nextbatch.streams import KINDS, Recipe
 
 SUBJECT = "adforest"  # of which the page says where it is not first
+BESIDE = "equal-time"  # the protocol whose rows stand beside those of the main one, too
 FAMILIES = {"trivial": "trivial rules", "refit": "refits", "stream": "stream learners", "yours": "others"}
 COLUMNS = {
     "accuracy": "accuracy",
@@ -26,7 +29,6 @@ COLUMNS = {
     "peak_mb": "peak MB",
 }
 LOW = ("learner", "rank", "regret", "log_loss", "seconds_per_batch", "peak_mb")  # columns of which the least is best
-SAYS_QUICK = f"{QUICK_BATCHES} batches of {QUICK_SIZE} samples"
 STYLE = """
 :root{color-scheme:light dark;--bg:#fff;--fg:#1b1b1b;--dim:#5c5c5c;--line:#d4d4d4;--head:#f3f3f3;--mark:#fff3c4;
 --c0:#0b62b8;--c1:#b3261e;--c2:#1c7a3e;--c3:#7a3fb0;--c4:#a35a00;--c5:#00747c;--c6:#5c5c5c}
@@ -43,7 +45,7 @@ tr.subject td:first-child{background:var(--mark)}
 th[aria-sort=ascending] button::after{content:" \\2191"}
 th[aria-sort=descending] button::after{content:" \\2193"}
 .lost{columns:17rem;padding-left:1.2rem;margin:.4rem 0 1rem}select{max-width:100%}
-svg{display:block}svg text{fill:var(--fg);font:12px system-ui,sans-serif}.dim{color:var(--dim)}
+svg{display:block}svg text{fill:var(--fg);font:12px system-ui,sans-serif}.dim{color:var(--dim)}a{color:var(--c0)}
 label{display:inline-block;max-width:100%;margin-right:1rem}[hidden]{display:none}
 details{margin:.4rem 0}summary{cursor:pointer}
 """
@@ -71,7 +73,8 @@ show();
 
 def make_page(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
     """Return the page of some runs."""
-    rows = [row for row in rows if row["stream"] in recipes and row["protocol"] in PROTOCOLS]
+    rows = choose_sizes([row for row in rows if row["stream"] in recipes and row["protocol"] in PROTOCOLS])
+    rows = mark_stale(rows, recipes)
     if not rows:
         raise ValueError("none of the runs is of a stream and a protocol that this version knows; run them again.")
     families = {"all": "all"} | {one: says for one, says in FAMILIES.items() if one != "trivial"}
@@ -82,13 +85,14 @@ def make_page(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
         for kind, (says, names) in kinds.items():
             board = make_board(rows, protocol, names)
             if board.streams:
-                boards.append(_section(board, protocol, kind, says, recipes))
+                beside = make_board(rows, BESIDE, names) if protocol == "next-batch" else None
+                boards.append(_section(board, protocol, kind, says, recipes, beside))
         whole = make_board(rows, protocol, kinds["all"][1])
         details += [_stream(whole, rows, protocol, recipes[name], kinds) for name in whole.streams]
     machines = sorted({f"{row['machine']}; {row['date']}" for row in rows})
-    versions = sorted({row["version"] for row in rows})
-    sizes = [SAYS_QUICK if one == "quick" else one for one in sorted({row["size"] for row in rows} - {"full"})]
-    short = f" Streams are not whole ({', '.join(sizes)} of each): results on all of them may differ." if sizes else ""
+    versions = sorted({row[name] for row in rows for name in ("version", "versions")} - {""})
+    is_whole = all(row["size"] == "full" for row in rows)
+    short = "" if is_whole else " Not all streams were run whole: results on all of them may differ."
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>nextbatch</title><style>{STYLE}</style></head><body><main>
@@ -111,7 +115,8 @@ by accuracy; a learner that was not run on every stream has none. A run that rea
 counts with the accuracy of the rule {FALLBACK}. Kappa is how much of a rule's errors are gone. Regret is the accuracy
 of each stream's best refit, chosen in hindsight, minus the learner's; below 0 the learner is better than all refits.
 Intervals are paired bootstraps over streams (95 %). Rows are unverified until somebody else has repeated their runs
-with the same predictions.</p>
+with the same predictions. Stale rows are of code that has changed since; the next <code>nextbatch run</code> repeats
+them. Rows marked "equal time" are those of that protocol on the same streams; they have no rank.</p>
 <p class="dim">{escape(" · ".join(machines))}<br>{escape(" · ".join(versions))}</p>
 </main><script>{SCRIPT}</script></body></html>
 """
@@ -140,8 +145,10 @@ def mark(recipe: Recipe) -> str:
     return f"{recipe.name}*" if recipe.chosen_on else recipe.name
 
 
-def _section(board: Board, protocol: str, kind: str, says: str, recipes: dict[str, Recipe]) -> str:
-    """Return one table with its pictures."""
+def _section(
+    board: Board, protocol: str, kind: str, says: str, recipes: dict[str, Recipe], beside: Board | None
+) -> str:
+    """Return one table with its pictures; rows of another protocol may stand beside its own."""
     streams = ", ".join(mark(recipes[name]) for name in board.streams)
     pareto = [
         (line, line.means["seconds_per_batch"], line.means["accuracy"])
@@ -150,9 +157,10 @@ def _section(board: Board, protocol: str, kind: str, says: str, recipes: dict[st
     ]
     return f"""<section class="board" data-protocol="{protocol}" data-kind="{kind}">
 <h2>{escape(PROTOCOLS[protocol].title)}: {escape(says)}</h2>
-<p>{escape(PROTOCOLS[protocol].says)} <span class="dim">{len(board.streams)} streams: {escape(streams)}.</span></p>
+<p>{escape(PROTOCOLS[protocol].says)} <span class="dim">Run: {board.sizes}.
+{len(board.streams)} streams: {escape(streams)}.</span></p>
 {_places(board, recipes)}
-{_table(board)}
+{_table(board, beside)}
 <h3>Ranks and critical difference</h3>{draw_critical_difference(board, SUBJECT)}
 <p class="dim">A bar joins learners whose mean ranks differ by less than the critical difference (Nemenyi, 5 %).</p>
 <h3>Accuracy against cost</h3>{draw_pareto(pareto, SUBJECT)}
@@ -227,13 +235,26 @@ def _head(names: dict[str, str]) -> str:
     return f"<thead><tr>{''.join(cells)}</tr></thead>"
 
 
-def _opening(line: Line) -> str:
-    """Return the beginning of a learner's row."""
+def say_marks(line: Line) -> list[str]:
+    """Return what is to be known of a learner's rows: tuned, handed in and not verified, of code that has changed."""
+    marks = {
+        "tuned": line.tuned,
+        "unverified": line.name not in NAMES and not line.verified,
+        "stale": line.stale,
+    }
+    return [says for says, is_so in marks.items() if is_so]
+
+
+def _opening(line: Line, protocol: str = "") -> str:
+    """Return the beginning of a learner's row, which may be one of another protocol than the others."""
     kinds = f"{line.family if line.family in FAMILIES else 'yours'}{' subject' if line.name == SUBJECT else ''}"
-    tuned = f' <span class="dim" title="{escape(line.tuned)}">tuned</span>' if line.tuned else ""
+    titles = {"tuned": line.tuned, "stale": f"{line.stale} of {line.n_streams} streams", "unverified": "nobody ran it"}
+    marks = {says: titles[says] for says in say_marks(line)} | ({protocol: PROTOCOLS[BESIDE].says} if protocol else {})
+    said = "".join(f' <span class="dim" title="{escape(title)}">{says}</span>' for says, title in marks.items())
+    name = f"{line.name}, {protocol}" if protocol else line.name
     return (
-        f'<tr class="{kinds}" data-family="{kinds.split()[0]}"><td data-value="{escape(line.name)}">'
-        f'<span title="{escape(line.title)}">{escape(line.name)}</span>{tuned}</td>'
+        f'<tr class="{kinds}" data-family="{kinds.split()[0]}"><td data-value="{escape(name)}">'
+        f'<span title="{escape(line.title)}">{escape(line.name)}</span>{said}</td>'
     )
 
 
@@ -242,29 +263,36 @@ def _form(measure: str) -> str:
     return {"peak_mb": ".0f", "seconds_per_batch": ".3g"}.get(measure, ".3f")
 
 
-def _table(board: Board) -> str:
+def _table(board: Board, beside: Board | None) -> str:
     """Return the table of means over streams."""
     measures = [one for one in COLUMNS if any(one in line.means for line in board.lines)]
-    body = []
-    for line in board.lines:
-        cells = [_cell(line.rank, ".2f"), _cell(line.means.get("accuracy"))]
-        behind = line.behind
-        cells.append(
-            '<td data-value=""></td>'
-            if behind is None
-            else '<td data-value="0">first</td>'
-            if not any(behind)
-            else f'<td data-value="{behind[0]:.6g}">{behind[0]:+.3f} [{behind[1]:+.3f}, {behind[2]:+.3f}]</td>'
-        )
-        cells.append(_cell(line.regret, "+.3f"))
-        cells += [_cell(line.means.get(one), _form(one)) for one in measures if one != "accuracy"]
-        failed = f", {line.n_failed} failed" if line.n_failed else ""
-        cells.append(f'<td data-value="{line.n_streams}">{line.n_streams} of {len(board.streams)}{failed}</td>')
-        cells.append(f'<td data-value="{line.verified}">{f"{line.verified} streams" if line.verified else "no"}</td>')
-        body.append(f"{_opening(line)}{''.join(cells)}</tr>")
+    shown = [(line, "") for line in board.lines]
+    if beside:
+        shown += [(line, PROTOCOLS[BESIDE].title) for line in beside.lines if line.family != "trivial"]
+    body = [_row(line, measures, len(board.streams), protocol) for line, protocol in shown]
     names = {one: one for one in ("learner", "rank", "accuracy")} | {"behind": "behind the first", "regret": "regret"}
     names |= {one: COLUMNS[one] for one in measures} | {"streams": "streams", "verified": "verified"}
     return _wide(f"{_head(names)}<tbody>{''.join(body)}</tbody>")
+
+
+def _row(line: Line, measures: Sequence[str], n_streams: int, protocol: str) -> str:
+    """Return a learner's row of means; one of another protocol is not compared with the first of this one."""
+    rank, behind, regret = (None, None, None) if protocol else (line.rank, line.behind, line.regret)
+    cells = [
+        _cell(rank, ".2f"),
+        _cell(line.means.get("accuracy")),
+        '<td data-value=""></td>'
+        if behind is None
+        else '<td data-value="0">first</td>'
+        if not any(behind)
+        else f'<td data-value="{behind[0]:.6g}">{behind[0]:+.3f} [{behind[1]:+.3f}, {behind[2]:+.3f}]</td>',
+        _cell(regret, "+.3f"),
+        *(_cell(line.means.get(one), _form(one)) for one in measures if one != "accuracy"),
+    ]
+    failed = f", {line.n_failed} failed" if line.n_failed else ""
+    cells.append(f'<td data-value="{line.n_streams}">{line.n_streams} of {n_streams}{failed}</td>')
+    cells.append(f'<td data-value="{line.verified}">{f"{line.verified} streams" if line.verified else "no"}</td>')
+    return f"{_opening(line, protocol)}{''.join(cells)}</tr>"
 
 
 def _wide(table: str) -> str:
@@ -289,7 +317,7 @@ def _stream(
     body = []
     for line in lines:
         key = line.name, name
-        said = escape(board.failed.get(key, "ok"))
+        said = escape(board.failed.get(key, "ok")) + (", stale" if key in board.stale else "")
         cells = [_cell(None if key in board.failed else board.values[one].get(key), _form(one)) for one in columns]
         body.append(f"{_opening(line)}{''.join(cells)}<td>{said}</td></tr>")
     drift = f" Rules change with batch {', '.join(map(str, recipe.drift))}." if recipe.drift else ""
@@ -297,10 +325,14 @@ def _stream(
     groups = " ".join(kind for kind, (_, names) in kinds.items() if name in names)
     gap = next((gap for stream, _, gap in find_lost(board) if stream == name), 0.0)
     behind = f"; {SUBJECT} is {gap:.3f} behind" if gap > 0 else ""
+    source = escape(recipe.source)
+    if recipe.url:
+        source = f'<a href="{escape(recipe.url)}">{source}</a>'
+    order = escape(f"{recipe.order} ({recipe.time_column})" if recipe.time_column else recipe.order)
     summary = f"{mark(recipe)}: {recipe.title} (first: {board.winner(name)}{behind})"
     return f"""<details class="stream" data-protocol="{protocol}" data-kinds="{groups}">
 <summary>{escape(summary)}</summary>
-<p>{escape(recipe.source)}. Licence: {escape(recipe.licence)}. Order: {escape(recipe.order)}. Left out:
+<p>{source}. Licence: {escape(recipe.licence)}. Order: {order}. Left out:
 {escape(recipe.left_out)}
 {escape(drift)}{chosen}</p>
 {draw_curves(curves, [line for line in lines if line.name in curves], recipe, PROTOCOLS[protocol], SUBJECT)}

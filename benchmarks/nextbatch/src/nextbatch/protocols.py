@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import resource
-import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,16 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from nextbatch.batches import Batch
 from nextbatch.learners.base import Learner, frame_of
 from nextbatch.measures import Scores
-from nextbatch.streams import Batch
+from nextbatch.usage import children_seconds, peak_megabytes
 
 PER_RECORD, QUICK_PER_RECORD = 2_000, 300  # samples that are asked for one by one
 CURVE_STEP = 100  # samples of a point of the curve there
-BUDGET = 0.3  # CPU seconds for 1,000 samples
-SIDE_STREAMS = ("elec2", "gas", "outdoor", "occupancy", "steel_load", "weatherAUS", "abrupt", "noise", "recurring")
-CLASS_STREAMS = ("avila", "beijing_pm25", "eb", "gas", "outdoor", "uifwa", "arrivals")
-RECORD_STREAMS = ("covtype100k", "elec2", "gas", "outdoor", "occupancy", "steel_load", "noise")
 
 
 @dataclass(frozen=True)
@@ -56,37 +51,6 @@ class Protocol:
     per_record: bool = False
     staged: bool = False
     with_costly: bool = False
-
-
-PROTOCOLS = {
-    one.name: one
-    for one in (
-        Protocol("next-batch", "next batch", "Each batch is predicted, then learnt.", with_costly=True),
-        Protocol(
-            "equal-time",
-            "equal time",
-            f"As next batch, with {BUDGET} CPU seconds for 1,000 samples: batches wait until there is time for them.",
-            budget=BUDGET,
-            with_costly=True,
-        ),
-        Protocol("delay-1", "labels 1 batch late", "Labels come one batch late.", SIDE_STREAMS, delay=1),
-        Protocol("delay-5", "labels 5 batches late", "Labels come five batches late.", SIDE_STREAMS, delay=5),
-        Protocol(
-            "new-classes",
-            "new classes",
-            "Classes arrive one after the other over the first half of the stream.",
-            CLASS_STREAMS,
-            staged=True,
-        ),
-        Protocol(
-            "per-record",
-            "per record",
-            f"The first {PER_RECORD:,} samples, one by one; refits are not asked.",
-            RECORD_STREAMS,
-            per_record=True,
-        ),
-    )
-}
 
 
 def arrange(batches: Sequence[Batch], protocol: Protocol, *, quick: bool = False) -> list[Batch]:
@@ -182,9 +146,7 @@ def predict_then_learn(
         predicting = learning = 0.0
         if is_fitted:
             shown = X.copy()
-            start = process_time()
-            said = predict(shown)
-            predicting = process_time() - start
+            said, predicting = _time(predict, shown)
             found = judge(said, y)
         arrived += len(y)
         waiting.append((X, y))
@@ -193,12 +155,18 @@ def predict_then_learn(
         if is_due and not is_late:
             X_known, known = join_batches([waiting.popleft() for _ in range(len(waiting) - delay)])
             shown, labels = X_known.copy(), known.copy()
-            start = process_time()
-            learn(shown, labels)
-            learning = process_time() - start
+            _, learning = _time(learn, shown, labels)
             is_fitted = True
         used += predicting + learning
         yield Step(found, y, known, predicting, learning, is_late)
+
+
+def _time(call: Callable[..., Any], *given: Any) -> tuple[Any, float]:
+    """Return what a call returns, and the CPU seconds that it took, those of the processes that it started included."""
+    others, start = children_seconds(), process_time()
+    found = call(*given)
+    own = process_time() - start
+    return found, own + max(0.0, children_seconds() - others)
 
 
 def evaluate(
@@ -237,9 +205,3 @@ def evaluate(
         scores.count(step.found, step.y, step.known, step.predict_seconds + step.learn_seconds, megabytes)
         on_batch(number)
     return scores.summary() | {"late": n_late / max(1, len(batches) - 1)}
-
-
-def peak_megabytes() -> float:
-    """Return the most memory that this process has had, in MB."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return float(peak) / (2**20 if sys.platform == "darwin" else 2**10)

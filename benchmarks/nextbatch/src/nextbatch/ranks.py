@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata, studentized_range
 
-from nextbatch.results import MEASURES, OK, Row, number
+from nextbatch.results import MEASURES, OK, Row, choose_sizes, number, say_sizes
 
 FALLBACK = "prior-all"  # the rule whose results stand for a run that did not end
 LEVEL = 0.05  # of the critical difference and of the intervals
@@ -33,8 +33,8 @@ class Line:
         Mean of the accuracy of a stream's best refit, chosen in hindsight, minus the learner's.
     n_failed : int
         Runs that reached a limit or ended with an error.
-    verified : int
-        Streams whose run was repeated with the same predictions.
+    verified, stale : int
+        Streams whose run was repeated with the same predictions, and those whose run is of code that has changed.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Line:
     regret: float | None = None
     n_failed: int = 0
     verified: int = 0
+    stale: int = 0
 
 
 @dataclass
@@ -62,12 +63,18 @@ class Board:
         Mean over seeds by measure, then by learner and stream; a failed run has the accuracy of the fallback rule.
     failed : dict
         What went wrong, by learner and stream.
+    stale : set
+        Learners and streams whose run is of code that has changed.
+    sizes : str
+        How much of each stream was run, in words.
     """
 
     streams: list[str]
     lines: list[Line]
     values: dict[str, dict[tuple[str, str], float]]
     failed: dict[tuple[str, str], str]
+    stale: set[tuple[str, str]]
+    sizes: str
 
     @property
     def ranked(self) -> list[Line]:
@@ -85,12 +92,13 @@ class Board:
 
 
 def make_board(rows: Sequence[Row], protocol: str, names: Collection[str]) -> Board:
-    """Compare the learners of one protocol on the streams with these names."""
-    rows = [row for row in rows if row["protocol"] == protocol and row["stream"] in names]
+    """Compare the learners of one protocol on the streams with these names, over the same part of each stream."""
+    rows = choose_sizes([row for row in rows if row["protocol"] == protocol and row["stream"] in names])
     streams = [name for name in names if any(row["stream"] == name for row in rows)]
     values, failed = _collect(rows)
     learners = {row["learner"]: row for row in rows}
     accuracy = values["accuracy"]
+    stale = {(row["learner"], row["stream"]) for row in rows if row.get("stale")}
     for learner, stream in failed:
         rule = accuracy.get((FALLBACK, stream))
         if rule is not None:
@@ -106,7 +114,7 @@ def make_board(rows: Sequence[Row], protocol: str, names: Collection[str]) -> Bo
             found = [values[measure][name, stream] for stream in mine if (name, stream) in values[measure]]
             if found:
                 line.means[measure] = float(np.mean(found))
-        line.n_failed = sum((name, stream) in failed for stream in streams)
+        line.n_failed, line.stale = (sum((name, stream) in part for stream in streams) for part in (failed, stale))
         line.verified = len({one["stream"] for one in rows if one["learner"] == name and one["verified"] == "true"})
         best = [
             max(accuracy[one, stream] for one in refits if (one, stream) in accuracy) - accuracy[name, stream]
@@ -123,7 +131,7 @@ def make_board(rows: Sequence[Row], protocol: str, names: Collection[str]) -> Bo
             by_name[name].rank = float(ranks[i])
             by_name[name].behind = paired_interval(table[i] - table[first])
     lines.sort(key=lambda line: (line.rank is None, line.rank or 0, -line.means.get("accuracy", 0)))
-    return Board(streams, lines, values, failed)
+    return Board(streams, lines, values, failed, stale, say_sizes(rows))
 
 
 def _collect(

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import csv
-import fcntl
 import os
 import platform
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from nextbatch import __version__
+from nextbatch.batches import QUICK_BATCHES, QUICK_SIZE
+
+if sys.platform != "win32":
+    import fcntl
+
 Row = dict[str, str]
 
-FILE = "runs.csv"
+FILE, SUBMISSIONS = "runs.csv", "submissions"
 KEY = ("size", "protocol", "stream", "learner", "seed")
 MEASURES = (
     "accuracy",
@@ -39,6 +46,7 @@ COLUMNS = (
     "tuned",
     "verified",
     "version",
+    "versions",
     "machine",
     "date",
     "table_sha256",
@@ -70,12 +78,69 @@ def read_rows(*places: Path) -> list[Row]:
     return list(rows.values())
 
 
+def read_results(*places: Path) -> list[Row]:
+    """Return the runs in some folders, and those of the submissions beside each of them: ``submissions/NAME``."""
+    beside = [path for place in places for path in sorted((place.parent / SUBMISSIONS).glob(f"*/{FILE}"))]
+    return read_rows(*beside, *places)
+
+
+def choose_sizes(rows: Sequence[Row]) -> list[Row]:
+    """Return the runs that are compared: of each protocol on each stream those of one size.
+
+    It is the largest size that all learners with a run there have, so that one longer run hides no others. Where no
+    size is common to all, it is the one that most of them have, of several such the largest.
+
+    Examples
+    --------
+    >>> made = [("full", "a"), ("first 20 batches", "a"), ("first 20 batches", "b"), ("quick", "b")]
+    >>> rows = [{"protocol": "p", "stream": "s", "size": size, "learner": learner} for size, learner in made]
+    >>> [row["learner"] for row in choose_sizes(rows)], choose_sizes(rows)[0]["size"]
+    (['a', 'b'], 'first 20 batches')
+    """
+    learners: dict[tuple[str, str], dict[str, set[str]]] = {}
+    for row in rows:
+        sizes = learners.setdefault((row["protocol"], row["stream"]), {})
+        sizes.setdefault(row["size"], set()).add(row["learner"])
+    chosen = {
+        place: max(sizes, key=lambda size: (len(sizes[size]), _extent(size))) for place, sizes in learners.items()
+    }
+    return [row for row in rows if row["size"] == chosen[row["protocol"], row["stream"]]]
+
+
+def _extent(size: str) -> float:
+    """Return a number that is larger for runs of longer parts of streams."""
+    return {"quick": 0.0, "full": float("inf")}.get(size) or float("".join(filter(str.isdigit, size)) or 0)
+
+
+def say_sizes(rows: Sequence[Row]) -> str:
+    """Return how much of each stream was run, in words.
+
+    Examples
+    --------
+    >>> say_sizes([{"stream": "a", "size": "full"}, {"stream": "b", "size": "first 20 batches"}])
+    'first 20 batches of 1 stream, the whole of 1 stream'
+    >>> say_sizes([{"stream": "a", "size": "full"}])
+    'the whole of each stream'
+    """
+    streams: dict[str, set[str]] = {}
+    for row in rows:
+        streams.setdefault(row["size"], set()).add(row["stream"])
+    names = {"full": "the whole", "quick": f"{QUICK_BATCHES} batches of {QUICK_SIZE} samples"}
+    parts = []
+    for size in sorted(streams, key=_extent):
+        n = len(streams[size])
+        where = "each stream" if len(streams) == 1 else f"{n} stream{'s' if n > 1 else ''}"
+        parts.append(f"{names.get(size, size)} of {where}")
+    return ", ".join(parts)
+
+
 def append_row(folder: Path, row: dict[str, Any]) -> None:
-    """Add a run to a folder's table; several processes may do so at a time."""
+    """Add a run to a folder's table; several processes may do so at a time, but on Windows."""
     path = folder / FILE
     folder.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8", newline="") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        if sys.platform != "win32":
+            fcntl.flock(file, fcntl.LOCK_EX)
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         if file.tell() == 0:
             writer.writeheader()
@@ -118,3 +183,9 @@ def describe_machine() -> str:
         ]
         model = names[0] if names else model
     return f"{model}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+
+
+def describe_versions() -> str:
+    """Return the versions of what all runs have in common."""
+    found = {"NumPy": "numpy", "pandas": "pandas", "scikit-learn": "scikit-learn"}
+    return ", ".join([f"nextbatch {__version__}", *(f"{name} {version(package)}" for name, package in found.items())])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import signal
 import subprocess
@@ -11,22 +12,37 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from nextbatch import encoding, measures, protocols, streams
+from nextbatch import batches, encoding, measures, protocols, streams, usage
 from nextbatch.code import digest_files, find_file
-from nextbatch.learners import Entry
+from nextbatch.learners import Entry, base, known_learners
+from nextbatch.protocol_list import PROTOCOLS
 from nextbatch.protocols import Protocol
-from nextbatch.results import KEY, MEMORY, OK, TIMEOUT, Row, append_row, describe_machine, key_of, read_rows
+from nextbatch.results import (
+    KEY,
+    MEMORY,
+    OK,
+    TIMEOUT,
+    Row,
+    append_row,
+    describe_machine,
+    describe_versions,
+    key_of,
+    read_rows,
+)
 from nextbatch.streams import Recipe
+from nextbatch.usage import Group
 
-PATIENCE = 4  # wall-clock seconds for each CPU second, before a process that waits for something is ended
-POLL = 0.05  # seconds
+PATIENCE, ACTIVE = 120, 0.5  # a run is ended if it used fewer CPU seconds than ACTIVE in so many seconds by the clock
+POLL, LOOK = 0.05, 0.25  # seconds between two looks at whether a worker ended, and at what it and its children use
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
 
 
@@ -37,9 +53,9 @@ class Limits:
     Attributes
     ----------
     timeout : int
-        CPU seconds.
+        CPU seconds of the process and of all that it starts.
     memory : int
-        MB of the whole process.
+        MB of all of them.
     """
 
     timeout: int = 240
@@ -71,12 +87,29 @@ class Job:
         )
         return dict(zip(KEY, values, strict=True))
 
-    def fingerprint(self) -> str:
-        """Return a digest of all that the run depends on: table, batches, protocol, measures, learner, its library."""
-        recipe, protocol = self.recipe, replace(self.protocol, title="", says="")
-        code = digest_files(map(find_file, (protocols, measures, streams, encoding)))
-        said = f"{recipe.sha256} {recipe.batch_size} {recipe.thin} {protocol} {code}"
-        return hashlib.sha256(f"{said}{self.entry.fingerprint()}".encode()).hexdigest()[:16]
+    def fingerprint(self, version: str | None = None) -> str:
+        """Return a digest of all that the run depends on: table, batches, protocol, measures, learner, its library.
+
+        What describes streams and protocols, and what shows or checks results, does not count.
+
+        Parameters
+        ----------
+        version : str or None
+            Of the learner's library; None for the one that is installed.
+        """
+        asked = self.protocol
+        said = (
+            self.recipe.sha256, self.recipe.batch_size, self.recipe.thin,
+            asked.delay, asked.budget, asked.per_record, asked.staged,
+            _digest_common(), self.entry.fingerprint(version),
+        )  # fmt: skip
+        return hashlib.sha256(" ".join(map(str, said)).encode()).hexdigest()[:16]
+
+
+@cache
+def _digest_common() -> str:
+    """Return a digest of the code that all runs have in common."""
+    return digest_files(map(find_file, (protocols, measures, batches, encoding, base, usage)))
 
 
 def size_of(quick: bool, max_batches: int | None) -> str:
@@ -121,6 +154,8 @@ def make_plan(
 ) -> Plan:
     """Return the runs of some learners, streams and protocols; what is not at hand is left out with a sentence.
 
+    They are in the order of what they are worth: protocol after protocol, seed after seed, costly learners last.
+
     Parameters
     ----------
     entries : dict of Entry
@@ -145,20 +180,18 @@ def make_plan(
     used = {}
     for asked, entry in entries.items():
         if entry.missing():
-            plan.skipped.append(f"{entry.name} is left out: {entry.missing()} is not installed")
+            plan.skipped.append(f"{entry.name} is left out: {entry.missing()}")
         else:
             used[asked] = entry
-    for protocol in chosen:
-        for recipe in recipes:
-            is_there = recipe.name not in absent and (recipe.is_generated or not quick)
-            is_asked = not protocol.streams or recipe.name in protocol.streams
-            if is_there and is_asked and not (recipe.kind == "hidden" and protocol.name != "next-batch"):
-                plan.jobs += [
-                    Job(protocol, recipe, entry, asked, seed, quick, hidden, max_batches)
-                    for asked, entry in used.items()
-                    if _takes_part(entry, protocol)
-                    for seed in seeds
-                ]
+    for protocol, seed, is_costly, recipe in product(chosen, seeds, (False, True), recipes):
+        is_there = recipe.name not in absent and (recipe.is_generated or not quick)
+        is_asked = not protocol.streams or recipe.name in protocol.streams
+        if is_there and is_asked and not (recipe.kind == "hidden" and protocol.name != "next-batch"):
+            plan.jobs += [
+                Job(protocol, recipe, entry, asked, seed, quick, hidden, max_batches)
+                for asked, entry in used.items()
+                if _takes_part(entry, protocol) and entry.is_costly == is_costly
+            ]
     return plan
 
 
@@ -169,26 +202,72 @@ def _takes_part(entry: Entry, protocol: Protocol) -> bool:
     return entry.name != "successor" and (protocol.with_costly or not entry.is_costly)
 
 
-def find_undone(jobs: Sequence[Job], folder: Path) -> list[Job]:
-    """Return the jobs without a row, or whose row was made of other code, another table or another library."""
+def find_undone(jobs: Sequence[Job], folder: Path) -> dict[Job, str]:
+    """Return the jobs without a row, or whose row was made of other code, another table or another library; and why."""
     done = {key_of(row): row for row in read_rows(folder)}
-    found = []
+    found = {}
     for job in jobs:
         row = done.get(tuple(job.key.values()))
-        if row is None or row["fingerprint"] != job.fingerprint():
-            found.append(job)
+        if row is None:
+            found[job] = "not run"
+        elif row["fingerprint"] != job.fingerprint():
+            before, now = row["version"], job.entry.version()
+            found[job] = (
+                "stale: the table is another one"
+                if row["table_sha256"] != job.recipe.sha256
+                else f"stale: of {before}, here is {now}"
+                if before != now
+                else "stale: code has changed"
+            )
     return found
 
 
+def mark_stale(rows: Sequence[Row], recipes: dict[str, Recipe]) -> list[Row]:
+    """Return runs with a column ``stale``, which says "true" where the code is not what the run was made with.
+
+    Code is that of the protocols, the measures and the adapter; and that of the library where a checkout of the same
+    version is installed. A run of another version is not stale: that version would still give it. What cannot be
+    known, as of learners that are not here, counts as not stale.
+    """
+    known, versions, found = known_learners(), {}, {}
+    marked = []
+    for row in rows:
+        entry, recipe = known.get(row["learner"]), recipes.get(row["stream"])
+        is_known = entry is not None and recipe is not None and row["protocol"] in PROTOCOLS
+        stale = ""
+        if entry and recipe and is_known:
+            if entry.name not in versions:
+                versions[entry.name] = "" if entry.missing() else entry.version()
+            version, installed = row["version"], versions[entry.name]
+            if " (" in installed and installed.partition(" (")[0] == version.partition(" (")[0]:
+                version = installed
+            job = Job(PROTOCOLS[row["protocol"]], recipe, entry, entry.name)
+            key = row["protocol"], row["stream"], entry.name, version
+            if key not in found:
+                found[key] = job.fingerprint(version)
+            stale = "true" if row["fingerprint"] != found[key] else ""
+        marked.append(row | {"stale": stale})
+    return marked
+
+
 def run_jobs(
-    jobs: Sequence[Job], folder: Path, limits: Limits, n_jobs: int, on_done: Callable[[Row], object] = lambda row: None
+    jobs: Iterable[Job],
+    folder: Path,
+    limits: Limits,
+    n_jobs: int,
+    on_done: Callable[[Row], object] = lambda row: None,
+    minutes: float | None = None,
 ) -> None:
-    """Do runs, several at a time, and append a row to the folder's table when one is done."""
+    """Do runs, several at a time, and append a row to the folder's table when one is done.
+
+    None is begun after so many minutes.
+    """
+    until = math.inf if minutes is None else time.monotonic() + 60 * minutes
     machine, lock = describe_machine(), threading.Lock()
     stop = threading.Event()
 
     def run(job: Job) -> None:
-        if stop.is_set():
+        if stop.is_set() or time.monotonic() >= until:
             return
         row = run_job(job, limits, stop) | {"machine": machine}
         if stop.is_set():
@@ -218,6 +297,7 @@ def run_job(job: Job, limits: Limits, stop: threading.Event | None = None) -> di
         "tuned": entry.tuned,
         "verified": "false",
         "version": entry.version(),
+        "versions": describe_versions(),
         "table_sha256": job.recipe.sha256,
         "fingerprint": job.fingerprint(),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
@@ -252,33 +332,37 @@ def _watch(path: Path, limits: Limits, stop: threading.Event) -> tuple[str, str]
     start = time.monotonic()
     with (path.with_suffix(".log")).open("w+", encoding="utf-8") as log:
         worker = subprocess.Popen(
-            [sys.executable, "-m", "nextbatch.worker", str(path)], env=env, stdout=log, stderr=log
+            [sys.executable, "-m", "nextbatch.worker", str(path)],
+            env=env,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
         )
+        group, looked, active, used = Group(worker.pid), start, start, 0.0
         try:
             while worker.poll() is None:
                 time.sleep(POLL)
-                if _resident_megabytes(worker.pid) > limits.memory:
-                    return MEMORY, f"more than {limits.memory:,} MB"
-                if limits.timeout and time.monotonic() - start > PATIENCE * limits.timeout:
-                    return TIMEOUT, f"more than {PATIENCE * limits.timeout} s of waiting"
+                now = time.monotonic()
+                if now - looked > LOOK:
+                    (seconds, megabytes), looked = group.look(), now
+                    if megabytes > limits.memory:
+                        return MEMORY, f"more than {limits.memory:,} MB"
+                    if limits.timeout and seconds > limits.timeout:
+                        return TIMEOUT, f"more than {limits.timeout} CPU seconds"
+                    if seconds - used > ACTIVE:
+                        used, active = seconds, now
+                if limits.timeout and now - active > PATIENCE + (0 if used else 4 * limits.timeout):
+                    return TIMEOUT, "waited for something"
                 if stop.is_set():
                     return "error", "interrupted"
         finally:
+            group.kill(is_running=worker.poll() is None)
             if worker.poll() is None:
                 worker.kill()
             worker.wait()
-        if worker.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        if worker.returncode in [-getattr(signal, name, 0) for name in ("SIGXCPU", "SIGKILL")] and worker.returncode:
             return TIMEOUT, f"more than {limits.timeout} CPU seconds"
         if worker.returncode:
             log.seek(0)
             return "error", f"ended with {worker.returncode}: {log.read().strip().splitlines()[-1:]}"
     return "", OK
-
-
-def _resident_megabytes(pid: int) -> float:
-    """Return the memory that a process has, or 0 where /proc does not say it."""
-    try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    except (OSError, IndexError, ValueError):
-        return 0.0
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20

@@ -5,29 +5,24 @@ from __future__ import annotations
 import hashlib
 import os
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from nextbatch import generated
+from nextbatch.batches import CLASS, Batch, cut_table
 
 DATA_VARIABLE, HIDDEN_VARIABLE = "NEXTBATCH_DATA", "NEXTBATCH_HIDDEN"
 RECIPES = Path(__file__).parent / "recipes"
-CLASS = "class"  # the column of every table that holds the label
 KINDS = {
     "time": "real, in time order",
     "file": "real, in the order of its file",
     "generated": "generated, drift known",
     "hidden": "hidden from those who submit",
 }
-QUICK_BATCHES, QUICK_SIZE = 12, 200  # batches and samples of a generated stream in a quick run
-
-Batch = tuple[pd.DataFrame, NDArray[np.object_]]
 
 
 class DataError(Exception):
@@ -45,7 +40,7 @@ class Recipe:
     kind : {"time", "file", "generated", "hidden"}
     source, licence : str
     order : str
-        The time column, or what else orders the samples.
+        What orders the samples, in words.
     left_out : str
         What the source has and the table has not, and why.
     batch_size : int
@@ -56,8 +51,12 @@ class Recipe:
         Digest of the table's content, see `digest_table`.
     thin : int
         Every how many-th sample is kept, so that a stream has at most 50,000.
-    raw_sha256 : str
-        Digest of the publisher's file, where one was at hand when the table was made; otherwise empty.
+    url : str
+        The page of the source; empty for generated streams.
+    time_column : str
+        The source's field that the samples are ordered by, or "file order".
+    parquet_sha256 : str
+        Digest of the file that the table was read from. Another file with the same table is as good.
     chosen_on : tuple of str
         Learners whose defaults were chosen while looking at results on this stream.
     drift : tuple of int
@@ -77,7 +76,9 @@ class Recipe:
     n_classes: int
     sha256: str
     thin: int = 1
-    raw_sha256: str = ""
+    url: str = ""
+    time_column: str = ""
+    parquet_sha256: str = ""
     chosen_on: tuple[str, ...] = ()
     drift: tuple[int, ...] = ()
     folder: str = ""
@@ -105,6 +106,11 @@ class Recipe:
         places = [place for place in places if place]
         found = (Path(place) / below / f"{self.name}.parquet" for place in places for below in ("", "streams"))
         return None if self.is_generated else next((path for path in found if path.is_file()), None)
+
+    def has_same_file(self) -> bool:
+        """Return whether the table's file is the one that the recipe was made with, to the byte."""
+        path = self.find()
+        return path is not None and hashlib.sha256(path.read_bytes()).hexdigest() == self.parquet_sha256
 
 
 def read_recipes(hidden: str | None = None) -> dict[str, Recipe]:
@@ -197,29 +203,5 @@ def digest_table(table: pd.DataFrame) -> str:
 def cut_batches(
     table: pd.DataFrame, recipe: Recipe, *, quick: bool = False, max_batches: int | None = None
 ) -> list[Batch]:
-    """Return a stream's first batches in order: features as a data frame, labels as an array of str."""
-    table = table.iloc[:: recipe.thin]
-    size = recipe.batch_size
-    if quick:
-        size = min(size, QUICK_SIZE)
-        table = table.iloc[: QUICK_BATCHES * size]
-    return list(_slices(table, size))[:max_batches]
-
-
-def _slices(table: pd.DataFrame, size: int) -> Iterator[Batch]:
-    """Yield the batches of a table."""
-    X = table.drop(columns=CLASS)
-    y = table[CLASS].to_numpy(dtype=object)
-    for start in batch_starts(len(y), size):
-        yield X.iloc[start : start + size].reset_index(drop=True), y[start : start + size]
-
-
-def batch_starts(n_samples: int, size: int) -> list[int]:
-    """Return where batches begin; a remainder is a batch if it has at least half as many samples.
-
-    Examples
-    --------
-    >>> batch_starts(11, 4), batch_starts(9, 4)
-    ([0, 4, 8], [0, 4])
-    """
-    return [start for start in range(0, n_samples, size) if 2 * (n_samples - start) >= size]
+    """Return a stream's first batches in order, as its recipe says."""
+    return cut_table(table, recipe.batch_size, recipe.thin, quick=quick, max_batches=max_batches)

@@ -7,15 +7,36 @@ import shutil
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from nextbatch.learners import find_learner
-from nextbatch.protocols import PROTOCOLS
-from nextbatch.results import FILE, OK, read_rows, write_rows
+from nextbatch.protocol_list import PROTOCOLS
+from nextbatch.results import FILE, OK, Row, as_text, describe_machine, read_rows, write_rows
 from nextbatch.running import Job, Limits, max_batches_of, run_job
 from nextbatch.streams import read_recipes
 
 ABOUT, CODE = "submission.toml", "learner.py"
 N_VERIFIED = 2  # streams that are run again
+# What must be the same to the letter: it follows from the predicted labels, or is said of the learner.
+EXACT = (
+    "n_samples",
+    "n_batches",
+    "accuracy",
+    "balanced_accuracy",
+    "kappa_no_change",
+    "kappa_majority",
+    "new_class_recall",
+    "late",
+    "accuracy_by_batch",
+    "predictions_sha256",
+    "table_sha256",
+    "title",
+    "family",
+    "tuned",
+)
+# What follows from probabilities may differ by so much: libraries that compute them in float32 give other last digits
+# on other processors, so that no rounding makes a digest of them hold. A curve has three digits.
+TOLERANCES = {"log_loss": 0.0001, "rare_average_precision": 0.001, "log_loss_by_batch": 0.0011}
 
 
 def make_submission(asked: str, results: Path, to: Path) -> Path:
@@ -46,7 +67,7 @@ def make_submission(asked: str, results: Path, to: Path) -> Path:
 
 
 def verify_submission(folder: Path, streams: Sequence[str] | None = None, say: Callable[[str], object] = print) -> bool:
-    """Repeat a submission's runs on two streams; return whether the predictions are the same, and mark those that are.
+    """Repeat a submission's runs on two streams; return whether what they give is the same, and mark those that are.
 
     Runs with a time budget are not repeated: what they predict depends on the machine.
 
@@ -97,15 +118,51 @@ def verify_submission(folder: Path, streams: Sequence[str] | None = None, say: C
             row["size"] == "quick",
             max_batches=max_batches_of(row["size"]),
         )
-        found = run_job(job, Limits())
-        holds = found.get("predictions_sha256") == row["predictions_sha256"] and row["table_sha256"] == recipe.sha256
+        found = run_job(job, Limits()) | {"machine": describe_machine()}
+        others = find_differences(row, found)
+        row["verified"] = "false" if others else "true"
         where = f"{row['protocol']}  {row['stream']}  seed {row['seed']}"
-        if holds:
-            row["verified"] = "true"
-            say(f"{where}: the same predictions, accuracy {row['accuracy']}")
+        if not others:
+            say(f"{where}: the same, accuracy {row['accuracy']}")
         else:
-            is_same, row["verified"] = False, "false"
-            now = found.get("accuracy", f"{found['status']}: {found.get('says', '')}")
-            say(f"{where}: OTHER predictions. Accuracy {row['accuracy']} was handed in, now it is {now}.")
+            is_same = False
+            say(f"{where}: NOT the same. {'; '.join([*others, *find_versions(row, found)])}")
     write_rows(folder / FILE, rows)
     return is_same
+
+
+def find_differences(row: Row, found: dict[str, Any]) -> list[str]:
+    """Return what a second run of a row gives otherwise, in words. Seconds and memory are not compared."""
+    if found["status"] != OK:
+        return [f"now it ends with {found['status']}: {found.get('says', '')}"]
+    said = []
+    for name in (*EXACT, *TOLERANCES):
+        before, now = row[name], as_text(found.get(name))
+        if before != now and not (name in TOLERANCES and _is_near(before, now, TOLERANCES[name])):
+            said.append(f"{name} {_shorten(before, now)}")
+    return said
+
+
+def _is_near(before: str, now: str, tolerance: float) -> bool:
+    """Return whether numbers differ by no more than a tolerance."""
+    pairs = list(zip(before.split(), now.split(), strict=False))
+    is_whole = len(before.split()) == len(now.split()) == len(pairs) > 0
+    try:
+        return is_whole and all(abs(float(one) - float(other)) <= tolerance for one, other in pairs)
+    except ValueError:
+        return False
+
+
+def _shorten(before: str, now: str) -> str:
+    """Return both values, of curves the number of the first point that differs."""
+    one, other = before.split(), now.split()
+    if len(one) == len(other) > 1:
+        k = next(k for k, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1])
+        return f"was handed in as {one[k]} at point {k + 1}, now it is {other[k]}"
+    return f"was handed in as {before[:60] or 'nothing'}, now it is {now[:60] or 'nothing'}"
+
+
+def find_versions(row: Row, found: dict[str, Any]) -> list[str]:
+    """Return which versions of a row are not those of a second run, in words."""
+    pairs = [(row[name], as_text(found.get(name))) for name in ("version", "versions", "machine")]
+    return [f"it was made with {before}, here is {now}" for before, now in pairs if before != now]

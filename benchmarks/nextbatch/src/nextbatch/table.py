@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from nextbatch.page import mark, say_places
+from nextbatch.page import SUBJECT, mark, say_marks, say_places
+from nextbatch.protocol_list import PROTOCOLS
 from nextbatch.ranks import Board, make_board
-from nextbatch.results import Row
+from nextbatch.results import Row, choose_sizes, say_sizes
+from nextbatch.running import mark_stale
 from nextbatch.streams import Recipe
 
 BEGIN, END = "<!-- nextbatch -->", "<!-- end -->"
@@ -15,6 +17,7 @@ BEGIN, END = "<!-- nextbatch -->", "<!-- end -->"
 
 def make_table(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
     """Return means over real and generated streams, and sentences on where adforest is not first."""
+    rows = mark_stale(rows, recipes)
     real = [name for name, one in recipes.items() if not one.is_generated]
     parts = {
         "real": real,
@@ -22,8 +25,9 @@ def make_table(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
         "generated": [name for name, one in recipes.items() if one.is_generated],
     }
     boards = {says: make_board(rows, "next-batch", names) for says, names in parts.items()}
+    boards["real, equal time"] = make_board(rows, "equal-time", real)
     boards = {says: board for says, board in boards.items() if board.streams}
-    if not boards:
+    if not boards or next(iter(boards)) == "real, equal time":
         raise ValueError(
             "there are no runs by the protocol next-batch; make some: nextbatch run --protocols next-batch."
         )
@@ -35,27 +39,34 @@ def make_table(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
         f"|---|---{'|---' * len(head)}|---|",
         *(_line(name, boards) for name in names),
     ]
-    sizes, seeds = sorted({row["size"] for row in rows}), len({row["seed"] for row in rows})
+    rows = choose_sizes([row for row in rows if row["protocol"] == "next-batch" and row["stream"] in recipes])
+    seeds, dates = len({row["seed"] for row in rows}), sorted({row["date"] for row in rows})
+    versions = sorted({row["version"] for row in rows if row["learner"] == SUBJECT})
     chosen = [mark(recipes[name]) for name in first.streams if recipes[name].chosen_on]
     said = [
-        f"Mean accuracy on the next batch, {', '.join(sizes)} of each stream, {seeds} seed{'s' if seeds > 1 else ''}; "
+        f"Mean accuracy on the next batch, {say_sizes(rows)}, {seeds} seed{'s' if seeds > 1 else ''}, run "
+        f"{' to '.join(dict.fromkeys((dates[0], dates[-1])))}{' with ' if versions else ''}{' and '.join(versions)}; "
         "rank and CPU seconds are those of the first column.",
         *(f"{says.capitalize()}: {say_places(board, recipes)}" for says, board in boards.items() if "," not in says),
     ]
+    if "real, equal time" in boards:
+        said.append(f"Equal time: {PROTOCOLS['equal-time'].says}")
+    if any(line.stale for line in first.lines):
+        said.append("Stale: of code that has changed since; the next `nextbatch run` repeats it.")
     if chosen:
         said.append(f"Defaults of adforest were chosen on {', '.join(chosen)}.")
     return "\n".join([*lines, "", " ".join(said)])
 
 
 def _line(name: str, boards: dict[str, Board]) -> str:
-    """Return a learner's row; the best mean of a column is bold, and a tuned learner is marked."""
+    """Return a learner's row; the best mean of a column is bold; tuned, stale and unverified ones are marked."""
     cells = []
     for board in boards.values():
         means = {line.name: line.means["accuracy"] for line in board.ranked if "accuracy" in line.means}
         text = f"{means[name]:.3f}".lstrip("0") if name in means else ""
         cells.append(f"**{text}**" if name in means and means[name] == max(means.values()) else text)
     line = next(one for one in next(iter(boards.values())).ranked if one.name == name)
-    named = f"{name} (tuned)" if line.tuned else name
+    named = f"{name} ({', '.join(say_marks(line))})" if say_marks(line) else name
     return f"| {named} | {line.rank:.1f} | {' | '.join(cells)} | {line.means.get('seconds_per_batch', 0):.2g} |"
 
 

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import traceback
 import warnings
 from pathlib import Path
 
+from nextbatch.usage import limit_seconds
+
 
 def work(path: Path) -> None:
     """Do the run that a file describes, and write what came of it beside it."""
     job = json.loads(path.read_text(encoding="utf-8"))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if job["timeout"]:
-        resource.setrlimit(resource.RLIMIT_CPU, (job["timeout"], job["timeout"] + 5))
+    limit_seconds(job["timeout"])
     warnings.simplefilter("ignore")
     from nextbatch.learners import find_learner
-    from nextbatch.protocols import PROTOCOLS, arrange, evaluate
+    from nextbatch.protocol_list import PROTOCOLS
+    from nextbatch.protocols import arrange, evaluate
     from nextbatch.streams import cut_batches, load_table, read_recipes
 
     done = path.with_suffix(".done")

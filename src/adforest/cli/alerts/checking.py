@@ -29,15 +29,16 @@ from adforest.cli.alerts.rules import (
     NOT_DELIVERED,
     REJECTED,
     UNSEEN,
+    AlertRule,
     Looked,
     Match,
-    Rule,
     message_of,
     missing_fractions,
     unseen_fractions,
 )
 from adforest.cli.alerts.sending import Sender, reason_of
-from adforest.cli.output import as_plain, counted, printable, remark
+from adforest.cli.output import as_plain, printable, remark
+from adforest.wording import counted, utc
 
 
 def read_alerts(path: Path | None) -> Alerts:
@@ -48,7 +49,7 @@ def read_alerts(path: Path | None) -> Alerts:
 class Alerts:
     """Rules, their alerts and the receivers. A context manager: at its end pending alerts are sent."""
 
-    def __init__(self, rules: list[Rule], deliveries: list[Delivery]) -> None:
+    def __init__(self, rules: list[AlertRule], deliveries: list[Delivery]) -> None:
         self.rules = rules
         self.deliveries = deliveries
         self.outbox: Outbox | None = None
@@ -200,7 +201,7 @@ class Alerts:
                 others = [one.key for one in self.deliveries if one.key != delivery.key]
                 self._keep(alert, others)
 
-    def _of_batch(self, rule: Rule, report: Any, found: list[Match], digest: str) -> dict[str, Any]:
+    def _of_batch(self, rule: AlertRule, report: Any, found: list[Match], digest: str) -> dict[str, Any]:
         """Return one alert for all that a rule found in a batch."""
         values = [one.value for one in found[:MAX_VALUES]]
         alert = self._alert(
@@ -216,7 +217,7 @@ class Alerts:
 
     def _alert(
         self,
-        rule: Rule | str,
+        rule: AlertRule | str,
         message: str,
         value: Any,
         same: tuple[str, ...],
@@ -230,7 +231,7 @@ class Alerts:
         content: Mapping[str, Any] = as_plain(
             {
                 "id": sha256("\0".join(made_of).encode("utf-8", "surrogatepass")).hexdigest()[:32],
-                "time": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+                "time": utc(time.time()),
                 "message": printable(message),
                 "rule": str(rule),
                 "value": value,
@@ -242,7 +243,7 @@ class Alerts:
         return dict(content)
 
 
-def _counted(rule: Rule, reports: list[Any]) -> Counter[str]:
+def _counted(rule: AlertRule, reports: list[Any]) -> Counter[str]:
     """Return in how many of the last reports in a row a rule finds something, from reports alone."""
     so_far: Counter[str] = Counter()
     for report in reports[-rule.batches :]:

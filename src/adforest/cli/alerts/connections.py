@@ -38,7 +38,7 @@ class Deadline:
                 one.shutdown(socket.SHUT_RDWR)
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def running(self) -> Iterator[None]:
         """Raise `TimeoutError` if the block takes longer, whatever error the closed connections cause."""
         end = monotonic() + self.seconds
         self._timer.start()
@@ -103,7 +103,7 @@ def post(address: str, content: bytes, headers: Mapping[str, str], timeout: floa
     deadline = Deadline(timeout)
     opener = urllib.request.build_opener(_Opener(deadline), _NoRedirects)
     request = urllib.request.Request(address, content, dict(headers), method="POST")
-    with deadline.held():
+    with deadline.running():
         try:
             with opener.open(request, timeout=timeout) as response:
                 return int(response.status)
@@ -127,7 +127,7 @@ def opened_mail_server(host: str, port: int, secure: ssl.SSLContext | None, time
 
     watched: Any = type("WatchedServer", (kind,), {"_get_socket": connect})
     with (
-        deadline.held(),
+        deadline.running(),
         watched(host, port, timeout=timeout, **({} if secure is None else {"context": secure})) as server,
     ):
         yield server

@@ -21,7 +21,8 @@ from tempfile import TemporaryFile
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from adforest.cli.output import counted, printable, remark
+from adforest.cli.output import printable, remark
+from adforest.wording import counted
 
 Alert = Mapping[str, Any]
 MESSAGE = "{message}"  # replaced by the message in an argument of a command

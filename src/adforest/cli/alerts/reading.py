@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from adforest.cli.alerts.delivery import MESSAGE, Command, Delivery, Mail, Webhook
-from adforest.cli.alerts.rules import FORMER_LEVELS, HEALTH, HEALTH_LEVELS, KINDS, WITH_COLUMNS, Rule
+from adforest.cli.alerts.rules import FORMER_LEVELS, HEALTH, HEALTH_LEVELS, KINDS, WITH_COLUMNS, AlertRule
 
 TIMEOUT = 10.0  # seconds within which a receiver must have answered
 RETRY = 1.0  # seconds until the first attempt after one that failed
@@ -24,7 +24,7 @@ PORTS = {"none": 25, "starttls": 587, "ssl": 465}  # of mail servers, by tls
 EXAMPLE = '[[rule]] when = "accuracy below" limit = 0.8'
 
 
-def read_file(path: Path) -> tuple[list[Rule], list[Delivery]]:
+def read_file(path: Path) -> tuple[list[AlertRule], list[Delivery]]:
     """Return the rules and deliveries of a file, or raise an error that names the table and key."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -93,7 +93,7 @@ class TomlTable:
             raise self.wrong(f"{next(iter(self._values))} is not known here")
 
 
-def _rule(table: TomlTable) -> Rule:
+def _rule(table: TomlTable) -> AlertRule:
     """Return one rule."""
     when = table.take("when", str, "text")
     if when not in KINDS:
@@ -111,13 +111,13 @@ def _rule(table: TomlTable) -> Rule:
     columns = table.names("columns") if when in WITH_COLUMNS else ()
     if KINDS[when].find is None:
         table.finish()
-        return Rule(when, limit)
-    batches = table.take("batches", int, "a whole number", 1)
+        return AlertRule(when, limit)
+    batches = table.take("batches", int, "an integer", 1)
     if batches < 1:
         raise table.wrong(f"batches is {batches}; expected 1 or more")
     repeat = table.take("repeat", bool, "true or false", False)
     table.finish()
-    return Rule(when, limit, columns, batches, repeat, level)
+    return AlertRule(when, limit, columns, batches, repeat, level)
 
 
 def _delivery(table: TomlTable) -> Delivery:

@@ -50,7 +50,7 @@ class Looked(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rule:
+class AlertRule:
     """A rule of the file.
 
     Attributes
@@ -101,7 +101,7 @@ class Rule:
         return n_in_a_row == self.batches or (self.repeat and n_in_a_row > self.batches)
 
 
-def message_of(rule: Rule, report: Any, found: Sequence[Match]) -> str:
+def message_of(rule: AlertRule, report: Any, found: Sequence[Match]) -> str:
     """Return one message for everything that a rule found in a batch."""
     if len(found) == 1:
         return found[0].message
@@ -114,12 +114,12 @@ def message_of(rule: Rule, report: Any, found: Sequence[Match]) -> str:
     return f"more than {rule.limit:.1%} of values {what}: {named}{more}"
 
 
-def _drift(rule: Rule, report: Any, _: Looked) -> list[Match]:
+def _drift(rule: AlertRule, report: Any, _: Looked) -> list[Match]:
     is_found = report.drift == rule.when.removeprefix("drift ")
     return [Match("", report.drift, f"drift is {report.drift} in batch {report.batch}")] * is_found
 
 
-def _beyond(rule: Rule, report: Any, _: Looked) -> list[Match]:
+def _beyond(rule: AlertRule, report: Any, _: Looked) -> list[Match]:
     name, side = rule.when.rsplit(maxsplit=1)
     value = report.accuracy.get("vote") if name == "accuracy" else getattr(report, name.replace(" ", "_"))
     if value is None or rule.limit is None or not (value < rule.limit if side == "below" else value > rule.limit):
@@ -129,12 +129,12 @@ def _beyond(rule: Rule, report: Any, _: Looked) -> list[Match]:
     return [Match("", value, message)]
 
 
-def _new_class(_: Rule, report: Any, __: Looked) -> list[Match]:
+def _new_class(_: AlertRule, report: Any, __: Looked) -> list[Match]:
     values = report.new_classes if report.batch > 1 else ()
     return [Match(str(value), value, f"batch {report.batch} brings the new class {value}") for value in values]
 
 
-def _fraction_above(rule: Rule, report: Any, looked: Looked) -> list[Match]:
+def _fraction_above(rule: AlertRule, report: Any, looked: Looked) -> list[Match]:
     limit, what = rule.limit or 0.0, _of_values(rule)
     of_batch = f"of batch {report.batch}, above {limit:.1%}"
     return [
@@ -144,19 +144,19 @@ def _fraction_above(rule: Rule, report: Any, looked: Looked) -> list[Match]:
     ]
 
 
-def _of_values(rule: Rule) -> str:
+def _of_values(rule: AlertRule) -> str:
     """Return the condition that a rule counts values by."""
     return "are missing" if rule.when == MISSING else "were never seen before"
 
 
-def _health(rule: Rule, report: Any, looked: Looked) -> list[Match]:
+def _health(rule: AlertRule, report: Any, looked: Looked) -> list[Match]:
     if looked.health is None or looked.health.level not in HEALTH_LEVELS[HEALTH_LEVELS.index(str(rule.level)) :]:
         return []
     verdict = f"after batch {report.batch} the model's health is {looked.health.level}"
     return [Match("", looked.health.level, f"{verdict}: {looked.health.reason.rstrip('.')}")]
 
 
-class Kind(NamedTuple):
+class RuleKind(NamedTuple):
     """A kind of rules.
 
     Attributes
@@ -169,26 +169,26 @@ class Kind(NamedTuple):
         Of the limit.
     """
 
-    find: Callable[[Rule, Any, Looked], list[Match]] | None
+    find: Callable[[AlertRule, Any, Looked], list[Match]] | None
     most: float | None = None
     unit: str = ""
 
 
 KINDS = {
-    "drift sustained": Kind(_drift),
-    "drift temporary": Kind(_drift),
-    "accuracy below": Kind(_beyond, 1),
-    "balanced accuracy below": Kind(_beyond, 1),
-    "roc auc below": Kind(_beyond, 1),
-    "average precision below": Kind(_beyond, 1),
-    "log loss above": Kind(_beyond, math.inf),
-    NEW_CLASS: Kind(_new_class),
-    UNSEEN: Kind(_fraction_above, 1),
-    MISSING: Kind(_fraction_above, 1),
-    HEALTH: Kind(_health),
-    NO_BATCH: Kind(None, math.inf, "hours"),
-    REJECTED: Kind(None),
-    NOT_DELIVERED: Kind(None, math.inf, "times"),
+    "drift sustained": RuleKind(_drift),
+    "drift temporary": RuleKind(_drift),
+    "accuracy below": RuleKind(_beyond, 1),
+    "balanced accuracy below": RuleKind(_beyond, 1),
+    "roc auc below": RuleKind(_beyond, 1),
+    "average precision below": RuleKind(_beyond, 1),
+    "log loss above": RuleKind(_beyond, math.inf),
+    NEW_CLASS: RuleKind(_new_class),
+    UNSEEN: RuleKind(_fraction_above, 1),
+    MISSING: RuleKind(_fraction_above, 1),
+    HEALTH: RuleKind(_health),
+    NO_BATCH: RuleKind(None, math.inf, "hours"),
+    REJECTED: RuleKind(None),
+    NOT_DELIVERED: RuleKind(None, math.inf, "times"),
 }
 WITH_COLUMNS = (UNSEEN, MISSING)
 

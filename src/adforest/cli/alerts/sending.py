@@ -9,7 +9,8 @@ from threading import Event, Thread
 
 from adforest.cli.alerts.delivery import Delivery
 from adforest.cli.alerts.outbox import MAX_AGE, Outbox, Waiting
-from adforest.cli.output import counted, remark
+from adforest.cli.output import remark
+from adforest.wording import counted
 
 MAX_PAUSE = 300.0  # seconds between two attempts
 CLOSING = 5.0  # seconds for which a command that ends still sends

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from adforest.cli.output import counted, print_json, say
+from adforest.cli.output import print_json, say
 from adforest.cli.parameters import AsJson
+from adforest.wording import counted
 
 SENDING = 60.0  # seconds for which --send sends
 
@@ -39,8 +40,8 @@ def alert(
     is_failed = bool(failures) or bool(send and waiting)
     if as_json:
         receivers = [str(one) for one in found.deliveries]
-        told = {"rules": [str(one) for one in found.rules], "receivers": receivers, "failures": failures}
-        print_json(told if model is None else told | {"waiting": waiting})
+        summary = {"rules": [str(one) for one in found.rules], "receivers": receivers, "failures": failures}
+        print_json(summary if model is None else summary | {"waiting": waiting})
         return int(is_failed)
     for rule in found.rules:
         say(f"rule: {rule}")

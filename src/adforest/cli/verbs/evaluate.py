@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.output import counted, print_json, print_table, progress_bar, say
+from adforest.cli.output import print_json, print_table, progress_bar, say
 from adforest.cli.parameters import ANSWERING, TESTING, AsJson, ModelPath, Target, with_options
+from adforest.wording import counted
 
 SHOWN = 20  # classes in a table
 

@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from adforest.cli.output import print_json, say, size_of
+from adforest.cli.output import print_json, say
 from adforest.cli.parameters import AsJson, Force, ModelArgument
+from adforest.wording import size
 
 FORMATS = {".onnx": "ONNX", ".tl": "Treelite", ".treelite": "Treelite", ".adf": "model file"}
 
@@ -30,7 +31,7 @@ def report(
     if as_json:
         print_json({"out": str(out), "bytes": out.stat().st_size})
     else:
-        say(f"{out}: report of {model}, {size_of(out)}")
+        say(f"{out}: report of {model}, {size(out.stat().st_size)}")
 
 
 def export(
@@ -77,4 +78,4 @@ def export(
     if as_json:
         print_json({"out": str(out), "format": kind, "bytes": out.stat().st_size})
     else:
-        say(f"{out}: {kind}, {size_of(out)}")
+        say(f"{out}: {kind}, {size(out.stat().st_size)}")

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.output import counted, print_json, print_table, say, size_of, utc
+from adforest.cli.output import print_json, print_table, say
 from adforest.cli.parameters import AsJson, ModelArgument
+from adforest.wording import counted, size, utc
 
 MARKS = {"none": "·", "temporary": "t", "sustained": "S"}
 BARS = "▁▂▃▄▅▆▇█"
@@ -113,7 +114,7 @@ def _show_tree(model: Any, forest: str, tree: int, max_depth: int | None, *, as_
 def _show(found: dict[str, Any], path: Path, n_shown: int) -> None:
     """Print the content of a model as tables."""
     target = f", target {found['target']}" if found["target"] else ""
-    say(f"{path}: {found['kind']}, {size_of(path)}{target}")
+    say(f"{path}: {found['kind']}, {size(path.stat().st_size)}{target}")
     kept = (
         f"{found['records_kept']:,} kept to learn from"
         if found["can_learn"]
@@ -204,13 +205,13 @@ def _in_words(stretches: list[dict[str, Any]]) -> str:
     """Return the runs of batches with drift as text."""
     if not stretches:
         return "none"
-    told = [
+    texts = [
         f"{one['drift']} in batch {one['first_batch']}"
         if one["first_batch"] == one["last_batch"]
         else f"{one['drift']} in batches {one['first_batch']} to {one['last_batch']}"
         for one in stretches[-8:]
     ]
-    return ("…, " if len(stretches) > 8 else "") + ", ".join(told)
+    return ("…, " if len(stretches) > 8 else "") + ", ".join(texts)
 
 
 def _bar(value: float | None) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.output import LogFormat, counted, progress_bar, remark, set_log_format
+from adforest.cli.output import LogFormat, progress_bar, remark, set_log_format
 from adforest.cli.parameters import (
     MODEL,
     READING,
@@ -26,6 +26,7 @@ from adforest.cli.parameters import (
     Target,
     with_options,
 )
+from adforest.wording import counted
 
 REJECTED = 3  # exit code of --once where files were set aside
 
@@ -226,10 +227,10 @@ def watch(
             rival = Challenger(learner, beside_it, changes)
         rules.begin(learner)
         by_time = reading.get("order") == "time"
-        places = Folder(folder, settle, patience, aside or folder / "rejected", by_time=by_time, marker=marker)
+        watched = Folder(folder, settle, patience, aside or folder / "rejected", by_time=by_time, marker=marker)
         table = BatchTable(list(folder.iterdir()), bar.print, as_json=as_json, log_format=log_format)
         status = StatusFiles(learner, rules, metrics_file)
-        watcher = Watcher(learner, places, table, rules, status, interval, attempts, on_conflict.value, rival)
+        watcher = Watcher(learner, watched, table, rules, status, interval, attempts, on_conflict.value, rival)
         stopped = ""
         try:
             watcher.run(lambda what: bar.advance(0, what), once=once)

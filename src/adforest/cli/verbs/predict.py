@@ -9,8 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.output import counted, print_json, progress_bar, say
+from adforest.cli.output import print_json, progress_bar, say
 from adforest.cli.parameters import ANSWERING, AsJson, Force, ModelPath, with_options
+from adforest.wording import counted
 
 
 @with_options(reading=ANSWERING)
@@ -135,8 +136,8 @@ def explain(
         if as_json:
             print_json(_as_json(explanation, index, number))
         else:
-            _, _, told = explanation.text(index, value, most).partition(": ")
-            say(f"row {number}: {told}")
+            _, _, text = explanation.text(index, value, most).partition(": ")
+            say(f"row {number}: {text}")
 
 
 def _take(model: Any, paths: list[Any], rows: list[int], reading: dict[str, Any]) -> Any:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.output import counted, print_json, print_table, say, size_of
+from adforest.cli.output import print_json, print_table, say
 from adforest.cli.parameters import AsJson, ModelArgument
+from adforest.wording import counted, size, utc
 
 WHAT_STAYS = (
     "Trees that were grown from them stay: counts in leaves, thresholds, names of categories and classes, counts by "
@@ -30,14 +30,14 @@ def versions(model: ModelArgument, as_json: AsJson = False) -> None:
         return
     print_table(
         str(model),
-        ("batches", "records", "accuracy", "written (UTC)", "size", "file"),
+        ("batches", "records", "accuracy", "written", "size", "file"),
         [
             (
                 f"{one['batches']:,}",
                 f"{one['records']:,}",
                 "-" if one["accuracy"] is None else f"{one['accuracy']:.3f}",
                 one["written"],
-                size_of(path),
+                size(path.stat().st_size),
                 path.name,
             )
             for one, path in zip(found, paths, strict=True)
@@ -56,7 +56,7 @@ def _described(path: Path, *, is_current: bool) -> dict[str, Any]:
         "batches": model.n_batches_,
         "records": model.n_samples_seen_,
         "accuracy": model.history_[-1].accuracy.get("vote"),
-        "written": time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(path.stat().st_mtime)),
+        "written": utc(path.stat().st_mtime),
         "bytes": path.stat().st_size,
     }
 
@@ -105,8 +105,8 @@ def rollback(
         file.save(older)
     n_then, n_now = before.n_batches_, older.n_batches_
     if as_json:
-        told = {"model": str(model), "batches": n_now, "batches_before": n_then, "passed_over": pass_over}
-        print_json(told | {"digests_since": len(later)})
+        summary = {"model": str(model), "batches": n_now, "batches_before": n_then, "passed_over": pass_over}
+        print_json(summary | {"digests_since": len(later)})
         return
     say(f"{model}: {counted(n_now, 'batch')}, was {counted(n_then, 'batch')}, kept as a version")
     if later:
@@ -140,10 +140,10 @@ def promote(
             write_atomically(former, [old], mode=PRIVATE)
             write_atomically(model, [new], mode=PRIVATE)
         other.unlink()
-    told = {"model": str(model), "former": str(former)}
+    summary = {"model": str(model), "former": str(former)}
     if as_json:
         judged = None if found is None else {"batches": len(found.batches), "difference": found.difference}
-        print_json(told | {"judged": judged, "verdict": None if found is None else found.verdict})
+        print_json(summary | {"judged": judged, "verdict": None if found is None else found.verdict})
         return
     say(f"{model} is what {other.name} was; the model before is {former}")
     if found is not None:
@@ -170,8 +170,8 @@ def forget(
         counts = {path: forget_records(path, column, value) for path in paths}
     n_kept, n_older = counts[file.real], sum(counts.values()) - counts[file.real]
     if as_json:
-        told = {"model": str(model), "records_dropped": n_kept, "records_dropped_from_versions": n_older}
-        print_json(told | {"what_stays": WHAT_STAYS})
+        summary = {"model": str(model), "records_dropped": n_kept, "records_dropped_from_versions": n_older}
+        print_json(summary | {"what_stays": WHAT_STAYS})
         return
     versions = f", {n_older:,} from {counted(len(paths) - 1, 'version')}" if len(paths) > 1 else ""
     say(f"{model}: {counted(n_kept, 'record')} dropped from memory{versions}. {WHAT_STAYS}")

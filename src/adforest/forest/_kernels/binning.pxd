@@ -73,11 +73,11 @@ cdef inline Py_ssize_t find_edges(const double* values, Py_ssize_t n, Py_ssize_t
                                   double* edges) noexcept nogil:
     """Write the upper bounds of at most max_bins quantile bins of sorted values; return how many bins there are.
 
-    Few distinct values get a bin each. Otherwise a bin is closed once it holds its share of what is left, and before a
+    Few distinct values get a bin each. Otherwise a bin is closed once it holds its part of what is left, and before a
     value that fills a bin by itself. Nothing but missing values makes one empty bin.
     """
     cdef Py_ssize_t distinct = 1, i, stop, start = 0, bins = 0
-    cdef double share = 0
+    cdef double size = 0
     for i in range(EDGES):
         edges[i] = INFINITY
     for i in range(1, n):
@@ -89,8 +89,8 @@ cdef inline Py_ssize_t find_edges(const double* values, Py_ssize_t n, Py_ssize_t
         while stop < n and values[stop] == values[i]:
             stop += 1
         if distinct > max_bins:
-            share = <double>(n - start) / (max_bins - bins)
-        if i > 0 and bins < max_bins - 1 and (i - start >= share or stop - i >= share):
+            size = <double>(n - start) / (max_bins - bins)
+        if i > 0 and bins < max_bins - 1 and (i - start >= size or stop - i >= size):
             edges[bins] = between(values[i - 1], values[i])
             bins += 1
             start = i

@@ -16,7 +16,7 @@ cdef struct CategoryOrder:
     uint8_t* left           # by code: whether the best cut so far sends the category left
     uint64_t* random        # state of the random numbers
     bint by_top_class       # score classes as C4.5 does
-    uint32_t top_class      # of the node at hand, for that
+    uint32_t top_class      # of the node that is split, for that
 
 
 cdef Py_ssize_t rank_keys(CategoryOrder* order, const uint64_t* keys, Py_ssize_t n, Py_ssize_t n_known) noexcept nogil

@@ -27,8 +27,8 @@ cdef struct PairSpace:
 
 cdef struct SortedBlock:
     # The samples of an exact block sorted by each feature, missing values last.
-    uint8_t* place          # place[feature * stride + item]: position in that order
-    uint64_t* keys          # keys[feature * stride + place]: code << 32 | class << 12 | weight
+    uint8_t* rank           # rank[feature * stride + item]: position in that order
+    uint64_t* keys          # keys[feature * stride + rank]: code << 32 | class << 12 | weight
     uint32_t* label         # label[item]: class << 12 | weight
 
 

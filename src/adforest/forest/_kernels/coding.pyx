@@ -24,10 +24,10 @@ cdef bint open_block(Block* block, Py_ssize_t n_features, Py_ssize_t n, bint exa
     block.feature = <int32_t*>malloc(n_features * sizeof(int32_t))
     block.position = <int32_t*>calloc(n_features, sizeof(int32_t))
     if exact:
-        block.sorted.place = <uint8_t*>malloc(n_features * n)
+        block.sorted.rank = <uint8_t*>malloc(n_features * n)
         block.sorted.keys = <uint64_t*>malloc(n_features * n * sizeof(uint64_t))
         block.sorted.label = <uint32_t*>malloc(n * sizeof(uint32_t))
-        if block.sorted.place == NULL or block.sorted.keys == NULL or block.sorted.label == NULL:
+        if block.sorted.rank == NULL or block.sorted.keys == NULL or block.sorted.label == NULL:
             return False
     return (block.sample != NULL and block.codes != NULL and block.bounds != NULL and block.n_codes != NULL
             and block.feature != NULL and block.position != NULL)
@@ -41,7 +41,7 @@ cdef void close_block(Block* block) noexcept nogil:
     free(block.n_codes)
     free(block.feature)
     free(block.position)
-    free(block.sorted.place)
+    free(block.sorted.rank)
     free(block.sorted.keys)
     free(block.sorted.label)
 
@@ -77,7 +77,7 @@ cdef void code_exactly(const Table* table, PairSpace space, Block* block, Py_ssi
     cdef double value, low = INFINITY, high = -INFINITY
     cdef uint16_t* codes = block.codes + f * block.stride
     cdef double* values = block.bounds + f * block.bounds_stride
-    cdef uint8_t* place = block.sorted.place + f * block.stride
+    cdef uint8_t* rank = block.sorted.rank + f * block.stride
     cdef uint64_t* keys = block.sorted.keys + f * block.stride
     cdef const uint32_t* label = block.sorted.label
     cdef Pair* pairs = space.pairs
@@ -91,7 +91,7 @@ cdef void code_exactly(const Table* table, PairSpace space, Block* block, Py_ssi
             high = max(high, value)
         else:
             missing -= 1
-            place[i] = <uint8_t>missing
+            rank[i] = <uint8_t>missing
     if known == 0 or (known == block.n and low == high):
         block.n_codes[f] = 0
         return
@@ -102,14 +102,14 @@ cdef void code_exactly(const Table* table, PairSpace space, Block* block, Py_ssi
             values[code] = pairs[i].value
         item = pairs[i].item
         codes[item] = <uint16_t>code
-        place[item] = <uint8_t>i
+        rank[item] = <uint8_t>i
         keys[i] = (<uint64_t>code << 32) | label[item]
     block.n_codes[f] = code + 1
     if known < block.n:
         for i in range(block.n):
-            if place[i] >= known:
+            if rank[i] >= known:
                 codes[i] = <uint16_t>(code + 1)
-                keys[place[i]] = (<uint64_t>(code + 1) << 32) | label[i]
+                keys[rank[i]] = (<uint64_t>(code + 1) << 32) | label[i]
 
 
 cdef void sort_block(Pair* pairs, Pair* spare, Py_ssize_t n, double low, double high) noexcept nogil:

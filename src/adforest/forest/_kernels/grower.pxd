@@ -4,7 +4,7 @@
 #
 #     samples | left child's ... | right child's ... |      item << 32 | class << 12 | weight
 #
-# where the item is the number of the sample in the block at hand.
+# where the item is the number of the sample in its block.
 #
 # A *block* is a set of samples that were coded together (coding.pxd). The root's block has at most max_bins codes per
 # feature. As soon as a node holds BLOCK samples or fewer it becomes a block of its own, coded by its own distinct

@@ -46,7 +46,7 @@ cdef double sum_classes(const Scratch* scratch, const uint64_t* samples, Py_ssiz
         for k in range(scratch.n_classes):
             class_sum += xlogx(scratch.table, scratch.right[k])
     else:
-        for i in range(n):  # each sample brings its share of its class
+        for i in range(n):  # each sample adds its part of the term of its class
             k = class_of(samples[i])
             class_sum += xlogx(scratch.table, scratch.right[k]) * (samples[i] & MAX_WEIGHT) / scratch.right[k]
     return class_sum

@@ -52,8 +52,8 @@ cdef set_params(Grower* g, params, uint64_t seed):
     g.pruning.deviate = NormalDist().inv_cdf(1 - params.prune_confidence) if params.prune_confidence else 0.0
 
 
-cdef void share_codes(Block* shared, const Table* table, const uint16_t[:, ::1] codes, const double[:, ::1] edges,
-                      const int32_t[::1] n_codes) noexcept:
+cdef void take_codes(Block* shared, const Table* table, const uint16_t[:, ::1] codes, const double[:, ::1] edges,
+                     const int32_t[::1] n_codes) noexcept:
     """Let a block of all samples use codes made before; constant features are left out of its list."""
     cdef Py_ssize_t f
     shared.codes = <uint16_t*>&codes[0, 0]
@@ -128,7 +128,7 @@ cdef prepare(Grower* g, Block* shared, samples, params, weights, double[::1] imp
             raise MemoryError
         if samples.codes is not None:
             codes, edges, n_codes = samples.codes
-            share_codes(shared, &g.search.table, codes, edges, n_codes)
+            take_codes(shared, &g.search.table, codes, edges, n_codes)
 
 
 def grow(samples, groups, params, int32_t[::1] leaf_of, *, int32_t n_nodes, Py_ssize_t n_words, uint64_t seed):

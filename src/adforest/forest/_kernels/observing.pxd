@@ -27,7 +27,7 @@ cdef struct Layout:
 
 
 cdef struct Sides:
-    # Class weights that the cut at hand lets expect, and what all cuts of one feature share.
+    # Class weights that a split lets expect, and what all cuts of one feature share.
     double* left
     double* right
     double* shared              # by class: its weight (categorical), or 1 / (sqrt(2) standard deviations)

@@ -5,10 +5,10 @@ from libc.stdint cimport int32_t
 cdef enum:
     THRESHOLDS = 10             # tried per numerical feature
 
-cdef double MIN_SHARE = 0.01    # of the weight, that each side of a cut must expect
+cdef double MIN_FRACTION = 0.01 # of the weight, that each side of a cut must expect
 
 
-cdef void share_sums(const Layout* layout, const double* statistics, Py_ssize_t f, const Sides* sides) noexcept nogil:
+cdef void fill_shared(const Layout* layout, const double* statistics, Py_ssize_t f, const Sides* sides) noexcept nogil:
     """Fill sides.shared for a feature with the given statistics."""
     cdef Py_ssize_t i, k
     cdef const Gaussian* gaussian
@@ -46,7 +46,7 @@ cdef void fill_sides(const Layout* layout, const double* statistics, Py_ssize_t 
 cdef void expect_sides(const Layout* layout, const double* block, Py_ssize_t f, double value,
                        const Sides* sides) noexcept nogil:
     """Fill both sides with the class weights expected if a feature is cut at value, or by the category it names."""
-    share_sums(layout, block + layout.offset[f], f, sides)
+    fill_shared(layout, block + layout.offset[f], f, sides)
     fill_sides(layout, block + layout.offset[f], f, value, sides)
 
 
@@ -56,7 +56,7 @@ cdef double gain_of(const Layout* layout, double entropy, const Sides* sides) no
     cdef double after = entropy_of(sides.left, layout.n_classes, &left_total)
     after += entropy_of(sides.right, layout.n_classes, &right_total)
     total = left_total + right_total
-    if total <= 0 or left_total <= MIN_SHARE * total or right_total <= MIN_SHARE * total:
+    if total <= 0 or left_total <= MIN_FRACTION * total or right_total <= MIN_FRACTION * total:
         return -INFINITY
     return entropy - after / total
 
@@ -76,7 +76,7 @@ cdef Candidate best_candidate(const Layout* layout, const double* block, Py_ssiz
     best.gain = -INFINITY
     best.feature = <int32_t>f
     best.value = 0
-    share_sums(layout, statistics, f, sides)
+    fill_shared(layout, statistics, f, sides)
     if categorical:
         n_cuts = layout.n_categories[f]
     else:

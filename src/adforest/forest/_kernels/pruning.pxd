@@ -19,7 +19,7 @@ cdef struct Pruning:
     double deviate          # the quantile of the standard normal distribution at 1 - confidence
     NodeErrors* added       # by position among the added nodes
     Py_ssize_t room
-    NodeErrors replaced     # of the node that the group at hand takes the place of
+    NodeErrors replaced     # of the node that the group replaces
 
 
 cdef bint open_pruning(Pruning* pruning) noexcept nogil

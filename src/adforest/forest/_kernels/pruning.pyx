@@ -52,21 +52,21 @@ cdef void note_node(Pruning* pruning, Py_ssize_t at, const NodeSamples* node, co
 
 
 cdef double expected_errors(const Pruning* pruning, const NodeErrors* node) noexcept nogil:
-    """Return how many errors a leaf expects on as many new samples: C4.5's upper limit of the binomial share.
+    """Return how many errors a leaf expects on as many new samples: C4.5's upper limit of the binomial rate.
 
-    With a confidence of a quarter, the limit is what a true error share would stay below in three cases of four, given
+    With a confidence of a quarter, the limit is what a true error rate would stay below in three cases of four, given
     the errors seen; half an error is added to those as a correction for continuity.
     """
-    cdef double n = node.total, errors = node.total - node.top, share, z = pruning.deviate
+    cdef double n = node.total, errors = node.total - node.top, rate, z = pruning.deviate
     if n == 0:
         return 0
-    if errors < 1:  # no error among n: the share for which that has just the probability of the confidence
+    if errors < 1:  # no error among n: the rate for which that has just the probability of the confidence
         return n * (1 - pow(pruning.confidence, 1 / n))
     if errors + 0.5 >= n:
         return n
-    share = (errors + 0.5) / n
-    share = (share + z * z / (2 * n) + z * sqrt(share / n * (1 - share) + z * z / (4 * n * n))) / (1 + z * z / n)
-    return share * n
+    rate = (errors + 0.5) / n
+    rate = (rate + z * z / (2 * n) + z * sqrt(rate / n * (1 - rate) + z * z / (4 * n * n))) / (1 + z * z / n)
+    return rate * n
 
 
 cdef void choose_leaves(Pruning* pruning, Subtrees* subtrees, Py_ssize_t group, Py_ssize_t first) noexcept nogil:

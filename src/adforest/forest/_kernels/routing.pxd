@@ -5,12 +5,12 @@ from .node cimport Node
 cdef extern from *:
     """
     #if defined(__GNUC__)
-    #define PREFETCH(place) __builtin_prefetch(place)
+    #define PREFETCH(address) __builtin_prefetch(address)
     #else
-    #define PREFETCH(place)
+    #define PREFETCH(address)
     #endif
     """
-    void PREFETCH(const void* place) nogil
+    void PREFETCH(const void* address) nogil
 
 cdef enum:
     STRIDE = 512    # samples whose leaves are held between walking and answering

@@ -16,7 +16,7 @@ cdef struct CutRules:
 
 
 cdef struct NodeSamples:
-    # The samples of the node at hand. Their class weights are in Scratch.right between scans.
+    # The samples of the node that is split. Their class weights are in Scratch.right between scans.
     const uint64_t* samples # item << 32 | class << 12 | weight
     Py_ssize_t n
     int64_t weight          # of all samples

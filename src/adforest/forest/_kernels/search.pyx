@@ -253,7 +253,7 @@ cdef bint try_sorted(Search* search, const Block* block, Py_ssize_t f, const Nod
     cdef Cut trial
     cdef uint64_t* keys = scratch.keys
     if block.exact:
-        sort_by_place(keys, block.sorted.keys + at, block.sorted.place + at, node.samples, n)
+        sort_by_rank(keys, block.sorted.keys + at, block.sorted.rank + at, node.samples, n)
     elif n_codes > 8 * n:
         sort_sparse(search.space, keys, block.codes + at, node.samples, n)
     else:
@@ -285,13 +285,13 @@ cdef void sort_sparse(PairSpace space, uint64_t* keys, const uint16_t* column, c
         keys[i] = (<uint64_t>space.pairs[i].value << 32) | space.pairs[i].item
 
 
-cdef void sort_by_place(uint64_t* keys, const uint64_t* sorted, const uint8_t* place, const uint64_t* samples,
-                        Py_ssize_t n) noexcept nogil:
+cdef void sort_by_rank(uint64_t* keys, const uint64_t* sorted, const uint8_t* rank, const uint64_t* samples,
+                       Py_ssize_t n) noexcept nogil:
     """Fill keys with the node's samples in the order of their block."""
     cdef Py_ssize_t i, at = 0
     cdef uint64_t present = 0
     for i in range(n):
-        present |= <uint64_t>1 << place[samples[i] >> 32]
+        present |= <uint64_t>1 << rank[samples[i] >> 32]
     while present != 0:
         keys[at] = sorted[lowest_bit(present)]
         present &= present - 1

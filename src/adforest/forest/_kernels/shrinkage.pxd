@@ -11,4 +11,4 @@ cdef inline double keep(const Mixture* mixture, double n) noexcept nogil:
     cdef double kept = 0
     for k in range(mixture.n):
         kept += mixture.mix[k] * n / (n + mixture.strengths[k])
-    return 1.0 if kept > 0.99 else kept     # once so much weight is given, the node at hand gets the rest
+    return 1.0 if kept > 0.99 else kept     # once so much weight is given, this node gets the rest

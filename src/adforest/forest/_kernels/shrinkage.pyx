@@ -1,8 +1,8 @@
 """Class probabilities of leaves, shrunk towards those of the nodes above them (hierarchical shrinkage, Agarwal et al. 2022).
 
-With N(v) the weight of the samples below a node v and share(v) their class probabilities, a leaf answers
+With N(v) the weight of the samples below a node v and p(v) their class probabilities, a leaf answers
 
-    share(root) + sum over its path of (share(v) - share(parent of v)) * keep(N(parent of v)),
+    p(root) + sum over its path of (p(v) - p(parent of v)) * keep(N(parent of v)),
 
 where keep(N) = N / (N + strength). This is a weighted mean of the proba along the path: an inner node v weighs
 keep(N(parent of v)) - keep(N(v)), the leaf keep(N(its parent)), and the root 1 - keep(N(root)). It is linear in keep, so
@@ -107,7 +107,7 @@ cdef struct Table:
     int32_t* row_of     # by node, -1 for those not written yet
     double* rows
     double* kept        # by row of an inner node: how much is kept of the steps below it
-    double* above       # by depth: what the nodes of the path at hand add to the answers below them
+    double* above       # by depth: what the nodes of the path add to the predictions below them
 
 
 cdef bint open_table(Table* table, Py_ssize_t n_nodes, Py_ssize_t n_rows, Py_ssize_t depth,

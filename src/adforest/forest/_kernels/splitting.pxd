@@ -237,15 +237,15 @@ cdef inline void sort_keys(Scratch* s, const uint16_t* column, const uint64_t* s
                            int32_t n_codes) noexcept nogil:
     """Fill keys in ascending order of code, missing values last."""
     cdef Py_ssize_t i
-    cdef int32_t code, at = 0, held
+    cdef int32_t code, at = 0, count
     for code in range(n_codes + 1):
         s.bucket[code] = 0
     for i in range(n):
         s.bucket[column[samples[i] >> 32]] += 1
     for code in range(n_codes + 1):
-        held = s.bucket[code]
+        count = s.bucket[code]
         s.bucket[code] = at
-        at += held
+        at += count
     for i in range(n):
         code = column[samples[i] >> 32]
         s.keys[s.bucket[code]] = (<uint64_t>code << 32) | <uint32_t>samples[i]

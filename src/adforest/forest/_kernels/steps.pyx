@@ -4,7 +4,7 @@ Let a(v) be the prediction of a tree if its node v were a leaf. The step from a 
 which is credited to the feature that u asks about, so that a(root) and the steps of a path add up to a(leaf). For
 shrunk class probabilities (see shrinkage.pyx) a step adds
 
-    (share(v) - share(u)) * keep(N(u)),
+    (p(v) - p(u)) * keep(N(u)),
 
 and a node without samples adds nothing. For trees that cast votes (see routing.pyx) a(v) is the class probabilities of v, or
 one vote for its most frequent class; a tree whose leaf holds no sample says nothing, from the root on.

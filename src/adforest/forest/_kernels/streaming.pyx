@@ -19,7 +19,7 @@ from .subtrees import NODE
 cdef enum:
     ROOM = 64                   # nodes to begin with
 
-cdef double MAX_SHARE = 0.99    # of one class in a leaf, up to which splitting it is tried
+cdef double MAX_FRACTION = 0.99 # of one class in a leaf, up to which splitting it is tried
 
 
 cdef struct Leaf:
@@ -38,7 +38,7 @@ cdef struct Bound:
 
 
 cdef struct Group:
-    # The tree of the group at hand; children are numbered within it.
+    # The tree of a group; children are numbered within it.
     Node* nodes
     Leaf* leaves                # by node
     Py_ssize_t n
@@ -146,7 +146,7 @@ cdef void try_to_split(Stream* s, Py_ssize_t at) noexcept nogil:
             n_classes += 1
             n_positive += leaf.block[k] > 0
             top = max(top, leaf.block[k])
-    if n_positive < 2 or top > MAX_SHARE * leaf.weight:
+    if n_positive < 2 or top > MAX_FRACTION * leaf.weight:
         return
     entropy = entropy_of(leaf.block, s.layout.n_classes, &weight) / leaf.weight
     best.gain = second.gain = -INFINITY

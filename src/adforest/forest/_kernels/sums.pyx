@@ -104,7 +104,7 @@ cdef sum_rows(const Node[::1] nodes, const int32_t[::1] order, const int32_t[::1
     weight : float32
         Node v holds ``klass[first[v]:stop[v]]``, in ascending order.
     """
-    cdef Py_ssize_t n_nodes = nodes.shape[0], i, held, room
+    cdef Py_ssize_t n_nodes = nodes.shape[0], i, n_rows, room
     cdef int32_t at
     total_array = np.empty(n_nodes)
     first_array = np.empty(n_nodes, dtype=np.int32)
@@ -112,12 +112,12 @@ cdef sum_rows(const Node[::1] nodes, const int32_t[::1] order, const int32_t[::1
     cdef int32_t[::1] first = first_array, stop = stop_array
     cdef double[::1] total = total_array
     # Rows of leaves stay where they were; those of inner nodes follow.
-    held = row_class.shape[0]
-    room = 8 * held + n_classes
+    n_rows = row_class.shape[0]
+    room = 8 * n_rows + n_classes
     class_array = np.empty(room, dtype=np.int32)
     weight_array = np.empty(room, dtype=np.float32)
-    class_array[:held] = row_class
-    weight_array[:held] = row_weight
+    class_array[:n_rows] = row_class
+    weight_array[:n_rows] = row_weight
     cdef int32_t[::1] klass = class_array
     cdef float[::1] weight = weight_array
     cdef Lists lists
@@ -125,20 +125,20 @@ cdef sum_rows(const Node[::1] nodes, const int32_t[::1] order, const int32_t[::1
     while i > 0:
         lists = Lists(&total[0], &first[0], &stop[0], &klass[0], &weight[0])
         with nogil:
-            while i > 0 and held + n_classes <= room:   # children come after their parents, so they are done first
+            while i > 0 and n_rows + n_classes <= room:   # children come after their parents, so they are done first
                 i -= 1
                 at = order[i]
                 if nodes[at].split < 0:
                     sum_leaf(&lists, at, &row_start[0], &row_weight[0])
                 else:
-                    held = sum_children(&lists, at, nodes[at].left, held)
+                    n_rows = sum_children(&lists, at, nodes[at].left, n_rows)
         if i > 0:
             room *= 2
             class_array = np.resize(class_array, room)
             weight_array = np.resize(weight_array, room)
             klass = class_array
             weight = weight_array
-    return total_array, first_array, stop_array, class_array[:held].copy(), weight_array[:held].copy()
+    return total_array, first_array, stop_array, class_array[:n_rows].copy(), weight_array[:n_rows].copy()
 
 
 cdef sum_changed_rows(TreeSums before, const int32_t[::1] changed, const Node[::1] nodes, const int32_t[::1] row_start,
@@ -149,7 +149,7 @@ cdef sum_changed_rows(TreeSums before, const int32_t[::1] changed, const Node[::
     classes: then they follow all others.
     """
     cdef Py_ssize_t n_nodes = nodes.shape[0], i, n, room, n_before = before.n_leaf_rows
-    cdef Py_ssize_t held = len(before.klass) + row_class.shape[0] - n_before
+    cdef Py_ssize_t n_rows = len(before.klass) + row_class.shape[0] - n_before
     cdef int32_t at, left, shift = <int32_t>(row_class.shape[0] - n_before)
     cdef const int32_t* parent = before.tree.sums.parent
     cdef const int32_t[::1] first_before = before.first, stop_before = before.stop
@@ -159,7 +159,7 @@ cdef sum_changed_rows(TreeSums before, const int32_t[::1] changed, const Node[::
     cdef int32_t[::1] first = first_array, stop = stop_array
     cdef double[::1] total = total_array
     cdef int32_t[::1] n_waiting = np.zeros(n_nodes, dtype=np.int32)    # what is to be summed before a node
-    room = held
+    room = n_rows
     with nogil:
         for i in range(n_nodes):
             first[i] = row_start[i] if nodes[i].split < 0 else first_before[i] + shift
@@ -177,9 +177,9 @@ cdef sum_changed_rows(TreeSums before, const int32_t[::1] changed, const Node[::
     class_array = np.empty(room, dtype=np.int32)
     weight_array = np.empty(room, dtype=np.float32)
     class_array[: row_class.shape[0]] = row_class
-    class_array[row_class.shape[0] : held] = before.klass[n_before:]
+    class_array[row_class.shape[0] : n_rows] = before.klass[n_before:]
     weight_array[: row_class.shape[0]] = row_weight
-    weight_array[row_class.shape[0] : held] = before.weight[n_before:]
+    weight_array[row_class.shape[0] : n_rows] = before.weight[n_before:]
     cdef int32_t[::1] klass = class_array
     cdef float[::1] weight = weight_array
     cdef Lists lists = Lists(&total[0], &first[0], &stop[0], &klass[0], &weight[0])
@@ -196,13 +196,13 @@ cdef sum_changed_rows(TreeSums before, const int32_t[::1] changed, const Node[::
                     break
                 left = first[at]
                 n = stop[at] - left
-                if sum_children(&lists, at, nodes[at].left, held) - held > n:
-                    held = stop[at]
+                if sum_children(&lists, at, nodes[at].left, n_rows) - n_rows > n:
+                    n_rows = stop[at]
                 else:   # of the same classes as before
-                    memcpy(&weight[left], &weight[held], n * sizeof(float))
+                    memcpy(&weight[left], &weight[n_rows], n * sizeof(float))
                     first[at] = left
                     stop[at] = left + <int32_t>n
-    return total_array, first_array, stop_array, class_array[:held], weight_array[:held]
+    return total_array, first_array, stop_array, class_array[:n_rows], weight_array[:n_rows]
 
 
 def entropies(TreeSums sums):

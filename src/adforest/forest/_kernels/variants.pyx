@@ -1,7 +1,6 @@
 """Variants of voters: class probabilities of a forest, or the mean of two, corrected for class mixes."""
 from libc.math cimport log
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.stdlib cimport free, malloc
 
 import numpy as np
 
@@ -119,8 +118,10 @@ cdef inline void correct(const double* proba, const double* ratio, Py_ssize_t n_
             corrected[k] /= total
 
 
-cdef read_voters(list voters, Voter* into):
-    """Write where the class probabilities of some voters are; the caller holds them."""
+cdef uint8_t[::1] read_voters(list voters):
+    """Return the bytes of an array of Voter, with where the class probabilities are; the caller holds these."""
+    cdef uint8_t[::1] found = np.empty(len(voters) * sizeof(Voter), dtype=np.uint8)
+    cdef Voter* into = <Voter*>&found[0]
     cdef const double[:, ::1] one
     cdef Py_ssize_t v
     for v in range(len(voters)):
@@ -130,6 +131,7 @@ cdef read_voters(list voters, Voter* into):
         if len(voters[v]) > 1:
             one = voters[v][1]
             into[v].other = &one[0, 0]
+    return found
 
 
 def weigh(list voters, const double[:, :, ::1] weights, const double[:, ::1] contexts, const double[:, ::1] ratios,
@@ -158,29 +160,24 @@ def weigh(list voters, const double[:, :, ::1] weights, const double[:, ::1] con
     cdef double* proba = &scratch[0, 0]
     cdef double* corrected = &scratch[1, 0]
     cdef Py_ssize_t n_voters = len(voters)
-    cdef Voter* asked = <Voter*>malloc(n_voters * sizeof(Voter))
-    if asked == NULL:
-        raise MemoryError
-    try:
-        read_voters(voters, asked)
-        with nogil:
+    cdef uint8_t[::1] found = read_voters(voters)
+    cdef Voter* asked = <Voter*>&found[0]
+    with nogil:
+        for v in range(n_voters):
+            for w in range(n_variants):
+                for c in range(contexts.shape[0]):
+                    is_asked[v, w] |= weights[v, c, w] >= at_least
+        for i in range(n):
             for v in range(n_voters):
+                read_proba(&asked[v], i, n_classes, proba)
                 for w in range(n_variants):
-                    for c in range(contexts.shape[0]):
-                        is_asked[v, w] |= weights[v, c, w] >= at_least
-            for i in range(n):
-                for v in range(n_voters):
-                    read_proba(&asked[v], i, n_classes, proba)
-                    for w in range(n_variants):
-                        if is_asked[v, w]:
-                            by_sample = 0
-                            for c in range(contexts.shape[0]):
-                                by_sample += weights[v, c, w] * contexts[c, i]
-                            correct(proba, &ratios[w, 0], n_classes, corrected)
-                            for k in range(n_classes):
-                                votes[i, k] += by_sample * corrected[k]
-    finally:
-        free(asked)
+                    if is_asked[v, w]:
+                        by_sample = 0
+                        for c in range(contexts.shape[0]):
+                            by_sample += weights[v, c, w] * contexts[c, i]
+                        correct(proba, &ratios[w, 0], n_classes, corrected)
+                        for k in range(n_classes):
+                            votes[i, k] += by_sample * corrected[k]
     return votes_array
 
 
@@ -238,22 +235,17 @@ def gains(list voters, const double[:, ::1] ratios, const int32_t[::1] y, double
     cdef double[:, ::1] scratch = np.empty((2, n_classes))
     cdef double* proba = &scratch[0, 0]
     cdef double* corrected = &scratch[1, 0]
-    cdef Voter* asked = <Voter*>malloc(n_voters * sizeof(Voter))
-    if asked == NULL:
-        raise MemoryError
-    try:
-        read_voters(voters, asked)
-        with nogil:
-            for v in range(n_voters):
-                for i in range(n):
-                    read_proba(&asked[v], i, n_classes, proba)
-                    for w in range(n_variants):
-                        correct(proba, &ratios[w, 0], n_classes, corrected)
-                        best = 0
-                        for k in range(1, n_classes):
-                            if corrected[k] > corrected[best]:
-                                best = k
-                        gain[v, w, i] = (best == y[i]) + log_gain * log(max(corrected[y[i]], floor))
-    finally:
-        free(asked)
+    cdef uint8_t[::1] found = read_voters(voters)
+    cdef Voter* asked = <Voter*>&found[0]
+    with nogil:
+        for v in range(n_voters):
+            for i in range(n):
+                read_proba(&asked[v], i, n_classes, proba)
+                for w in range(n_variants):
+                    correct(proba, &ratios[w, 0], n_classes, corrected)
+                    best = 0
+                    for k in range(1, n_classes):
+                        if corrected[k] > corrected[best]:
+                            best = k
+                    gain[v, w, i] = (best == y[i]) + log_gain * log(max(corrected[y[i]], floor))
     return gains_array

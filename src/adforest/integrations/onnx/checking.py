@@ -18,7 +18,7 @@ from adforest.libraries import require
 TOLERANCE = 1e-5  # of probabilities, which are float32
 TIE = 1e-9  # fraction of all votes: below this difference of two classes, rounding may decide
 MADE_UP = 1_000  # samples besides those in memory
-MISSING_SHARE = 0.1  # of the values of simulated samples
+MISSING_FRACTION = 0.1  # of the values of simulated samples
 PART = 4_096  # samples at a time
 
 
@@ -50,11 +50,11 @@ def _check_part(
     far = np.abs(probabilities - proba).max(axis=1) > TOLERANCE
     other = (label != expected) & ~is_tie(proba)
     if (far | other).any():
-        place = int((far | other).argmax())
+        index = int((far | other).argmax())
         raise RuntimeError(
             f"ONNX Runtime answers {np.count_nonzero(far | other)} of {len(samples)} samples otherwise than the model, "
-            f"such as {samples[place].tolist()}: {label[place]!r} with probabilities {probabilities[place].tolist()} "
-            f"instead of {expected[place]!r} with {proba[place].tolist()}. No graph is returned, since it would not "
+            f"such as {samples[index].tolist()}: {label[index]!r} with probabilities {probabilities[index].tolist()} "
+            f"instead of {expected[index]!r} with {proba[index].tolist()}. No graph is returned, since it would not "
             "be this model."
         )
 
@@ -85,7 +85,7 @@ def _made_up(model: FittedModel[State]) -> Float64Array:
         chosen = rng.choice(np.unique(np.concatenate(bounds[feature])), MADE_UP)
         side = rng.choice([-np.inf, np.nan, np.inf], MADE_UP)
         samples[:, feature] = np.where(np.isnan(side), chosen, np.nextafter(chosen, side))
-    samples[rng.random(samples.shape) < MISSING_SHARE] = np.nan
+    samples[rng.random(samples.shape) < MISSING_FRACTION] = np.nan
     return samples
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from adforest.adaptation import State
 from adforest.base import FittedModel
+from adforest.exceptions import InputError
 from adforest.forest.types import AnyArray
 from adforest.integrations._forests import read_model
 from adforest.integrations.onnx.checking import check_answers
@@ -108,7 +109,7 @@ def _check_size(model: FittedModel[State]) -> None:
     n_leaves = sum(model.state.forests[name].forest.n_leaves for name in forests)
     n_bytes = n_leaves * (8 * (n_classes + 1) + 40)
     if n_bytes > MAX_BYTES:
-        raise ValueError(
+        raise InputError(
             f"the graph would take about {n_bytes / 2**30:.1f} GB for {n_leaves:,} leaves of {len(forests)} forests "
             f"and {n_classes:,} classes, but ONNX holds at most 2 GB. Learn with fewer trees (n_estimators), larger "
             "leaves (min_samples_leaf) or a smaller memory_size."

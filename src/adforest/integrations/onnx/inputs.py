@@ -9,6 +9,7 @@ import numpy as np
 from adforest.encoding import TableEncoder
 from adforest.encoding.categories import Categories, Value
 from adforest.encoding.rates import CategoryRates
+from adforest.exceptions import Advice, InputError, InputTypeError, ParameterError
 from adforest.forest.types import AnyArray, Float64Array
 from adforest.integrations.onnx.graph import ML, Graph
 
@@ -110,20 +111,23 @@ def matrix_of(graph: Graph, inputs: list[Input], encoder: TableEncoder, missing_
 def check_names(inputs: list[Input], outputs: tuple[str, ...], missing_text: str) -> None:
     """Raise if two inputs or outputs have the same name, or if ``missing_text`` is a category."""
     if not isinstance(missing_text, str):
-        raise TypeError(f"missing_text is {missing_text!r}; expected the text that stands for a missing value.")
+        raise InputTypeError(f"missing_text is {missing_text!r}; expected the text that stands for a missing value.")
     if len(outputs) != 2 or outputs[0] == outputs[1] or not all(isinstance(name, str) and name for name in outputs):
-        raise ValueError(f"output_names is {outputs!r}; expected two different texts, for label and probabilities.")
+        raise ParameterError(f"output_names is {outputs!r}; expected two different texts, for label and probabilities.")
     names = [one.name for one in inputs]
     for one in inputs:
         if not one.name or names.count(one.name) > 1:
-            raise ValueError(
+            raise InputError(
                 f"{names.count(one.name)} columns would be inputs of the name {one.name!r}, but every input needs a "
-                "name of its own. Rename the columns and start a new model with fit()."
+                "name of its own.",
+                Advice("Rename the columns and {refit}."),
             )
         if one.name in outputs:
-            raise ValueError(f"column {one.name!r} is called as an output is. Pass other output_names than {outputs}.")
+            raise ParameterError(
+                f"column {one.name!r} is called as an output is. Pass other output_names than {outputs}."
+            )
         if missing_text in one.values:
-            raise ValueError(
+            raise ParameterError(
                 f"{missing_text!r} is a category of column {one.name!r}, so it cannot stand for missing values. Pass "
                 "another missing_text."
             )
@@ -131,12 +135,12 @@ def check_names(inputs: list[Input], outputs: tuple[str, ...], missing_text: str
             check_text(text, f"column {one.name!r}")
 
 
-def check_text(text: object, place: str) -> None:
+def check_text(text: object, where: str) -> None:
     """Raise if some text cannot be written, which has to be UTF-8 in ONNX."""
     try:
         str(text).encode()
     except UnicodeEncodeError as error:
-        raise ValueError(
-            f"{place} holds {text!r}, which cannot be written as UTF-8 ({error.reason}), but ONNX knows no other text. "
-            "Replace it and start a new model with fit()."
+        raise InputError(
+            f"{where} holds {text!r}, which cannot be written as UTF-8 ({error.reason}), but ONNX knows no other text.",
+            Advice("Replace it and {refit}."),
         ) from error

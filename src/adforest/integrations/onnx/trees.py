@@ -84,14 +84,14 @@ def _flat(
     """
     asked, order = splits_of(tree), np.arange(len(leaves))
     is_leaf = tree.nodes["split"] < 0
-    place = np.empty(len(tree.nodes), dtype=np.int64)
-    place[asked.node] = np.arange(first_node, first_node + len(asked.node))
-    place[leaves] = first_leaf + order
+    row = np.empty(len(tree.nodes), dtype=np.int64)
+    row[asked.node] = np.arange(first_node, first_node + len(asked.node))
+    row[leaves] = first_leaf + order
     left = tree.nodes["left"][0]
-    if len(asked.node) and place[left] == place[left + 1]:
+    if len(asked.node) and row[left] == row[left + 1]:
         # One is a leaf, the other is not, but ONNX Runtime before 1.24 mistakes a root for a leaf if these are equal.
         order = np.roll(order, 1)
-        place[leaves[order]] = first_leaf + np.arange(len(leaves))
+        row[leaves[order]] = first_leaf + np.arange(len(leaves))
     is_true_left = ~(asked.by_categories & asked.missing_left)
     true, false = asked.left + ~is_true_left, asked.left + is_true_left
     nodes = {
@@ -99,9 +99,9 @@ def _flat(
         "nodes_splits": np.where(asked.by_categories, 0.0, asked.threshold),
         "nodes_modes": np.where(asked.by_categories, MEMBER, AT_MOST).astype(np.uint8),
         "nodes_missing_value_tracks_true": (asked.missing_left & ~asked.by_categories).astype(np.int64),
-        "nodes_truenodeids": place[true],
+        "nodes_truenodeids": row[true],
         "nodes_trueleafs": is_leaf[true].astype(np.int64),
-        "nodes_falsenodeids": place[false],
+        "nodes_falsenodeids": row[false],
         "nodes_falseleafs": is_leaf[false].astype(np.int64),
     }
     if not len(asked.node):  # a tree of one leaf needs a split all the same, with the leaf on both sides

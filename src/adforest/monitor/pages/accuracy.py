@@ -83,10 +83,10 @@ def _named(name: str, mean: Float64Array) -> Markup:
 def _drift_marks(plot: Plot, course: Course) -> list[Markup]:
     """Return a line down and a triangle wherever drift was called."""
     found = []
-    for place, temporary, sustained in zip(course.middle, course.n_temporary, course.n_sustained, strict=True):
+    for x, temporary, sustained in zip(course.middle, course.n_temporary, course.n_sustained, strict=True):
         if temporary or sustained:
             kind = "sustained" if sustained else "temporary"
-            found += [plot.rule(place, kind), plot.triangle(place, -4, kind)]
+            found += [plot.rule(x, kind), plot.triangle(x, -4, kind)]
     return found
 
 
@@ -130,13 +130,13 @@ def _metrics(course: Course) -> Markup:
         return Markup()
     plot = Plot(course.scale, Scale.of_fractions(drawn.values()), 150)
     last = {name: words.metric(name, values[np.isfinite(values)][-1]) for name, values in found.items()}
-    told = ", ".join(f"{words.metric_name(name)} {value}" for name, value in last.items())
+    values = ", ".join(f"{words.metric_name(name)} {value}" for name, value in last.items())
     losses = "".join(f" Last {words.metric_name(name)}: {last[name]}." for name in LOSSES if name in last)
     ranked = " ROC AUC and average precision are those of the second of the two classes." if "roc_auc" in found else ""
     return over_time(
         *("metrics-over-time", "Other metrics of the vote", course, plot),
         [plot.line(course.middle, values, name) for name, values in drawn.items()],
-        label=f"Other metrics of the vote over time. Last: {told}.",
+        label=f"Other metrics of the vote over time. Last: {values}.",
         y_ticks=plot.y.percent_ticks(4),
         note=f"By scikit-learn's definitions, of each batch before it is learnt.{ranked}{losses}{_thinned(course)}",
         key=[(f"line {name}", join([words.metric_name(name), " ", tag("b", last[name])])) for name in drawn],
@@ -165,7 +165,7 @@ def _expected(expected: ExpectedAccuracy, course: Course) -> Markup:
         label=f"Accuracy expected from the confidence of the vote, and measured accuracy. {note}",
         y_ticks=plot.y.percent_ticks(4),
         note=note,
-        key=[("line expected", "expected before labels came"), ("line vote", "measured")],
+        key=[("line expected", "expected before labels were known"), ("line vote", "measured")],
         columns={
             "expected": map(words.percent, course.expected),
             "accuracy": map(words.percent, true),
@@ -177,11 +177,11 @@ def _expected(expected: ExpectedAccuracy, course: Course) -> Markup:
 
 def _how_well(expected: ExpectedAccuracy) -> str:
     """Return the accuracy expected of the next batch, and the error of earlier estimates."""
-    told = "Expected from the confidence of the vote, corrected by its recent error."
+    text = "Expected from the confidence of the vote, corrected by its recent error."
     if expected.mean is None:
-        return told
+        return text
     return (
-        f"{told} Next batch: {words.percent(expected.mean)} ({words.span(expected.low, expected.high)}). Over the last "
+        f"{text} Next batch: {words.percent(expected.mean)} ({words.span(expected.low, expected.high)}). Over the last "
         f"{words.count(expected.n_batches, 'batch', 'batches')} the mean error was {words.points(expected.error)}, "
         f"and {words.percent(expected.hits, 0)} of accuracies were within the interval."
     )

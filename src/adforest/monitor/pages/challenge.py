@@ -40,7 +40,7 @@ def challenge_part(name: str, challenge: Challenge | None) -> Markup:
 def _over_time(challenge: Challenge) -> Markup:
     """Return the accuracy of both over time."""
     drawn = challenge.batches[-MOST:]
-    number, champion, challenger = (np.array([one[place] for one in drawn], dtype=float) for place in (0, 2, 3))
+    number, champion, challenger = (np.array([one[column] for one in drawn], dtype=float) for column in (0, 2, 3))
     x, y = batch_scale(number), Scale.of_fractions([champion, challenger])
     plot = Plot(x, y, HEIGHT)
     picture = plot.draw(
@@ -66,7 +66,7 @@ def _over_time(challenge: Challenge) -> Markup:
         table=table_of(
             ["batch", "samples", "champion", "challenger", "difference"],
             rows,
-            places=x.share(number).tolist(),
+            positions=x.fraction(number).tolist(),
         ),
         class_="wide steps",
     )

@@ -39,19 +39,19 @@ def classes_part(view: ModelView) -> Markup:
 def _lead(view: ModelView) -> str:
     """Return the numbers of classes by status and of samples in memory."""
     by_status = {status: [one.value for one in view.classes if one.status == status] for status in STATUS}
-    told = [words.count(view.n_classes, "class", "classes") + " known"]
+    parts = [words.count(view.n_classes, "class", "classes") + " known"]
     for status in ("new", "returned", "gone", "declared"):
         names = by_status[status]
         if names:
             listed = ", ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
-            told.append(f"{STATUS[status]}: {listed}")
+            parts.append(f"{STATUS[status]}: {listed}")
     memory = view.memory
     if not memory.is_complete:
         kept = "The file holds no samples: the model can predict, but not learn."
     else:
         limit = "all of them" if memory.limit is None else f"up to {memory.limit:,} besides those of the last batches"
         kept = f"Memory keeps {words.count(memory.n_samples, 'sample')} ({words.size(memory.bytes)}), {limit}."
-    return "; ".join(told) + ". " + kept
+    return "; ".join(parts) + ". " + kept
 
 
 def _by_class(events: Iterable[EventView]) -> dict[str, list[EventView]]:
@@ -66,7 +66,7 @@ def _by_class(events: Iterable[EventView]) -> dict[str, list[EventView]]:
 def _row(one: ClassView, events: list[EventView], view: ModelView, most_kept: int) -> list[Child]:
     """Return the cells of a class."""
     status = tag("span", STATUS[one.status], class_=f"chip {one.status}")
-    returns = f", came back {words.count(one.n_returns, 'time')}" if one.n_returns else ""
+    returns = f", returned {words.count(one.n_returns, 'time')}" if one.n_returns else ""
     kept = bar(one.n_in_memory, most_kept, f"{one.n_in_memory:,} · {words.size(one.bytes_in_memory)}")
     return [
         tag("span", words.shortened(one.value, 40), title=one.value if len(one.value) > 40 else None),

@@ -43,23 +43,25 @@ def _map(columns: Sequence[ColumnView]) -> Markup:
     plot = Plot(x, y, 190)
     named = [one for one in columns if one.impact > 0][:NAMED]
     above = [
-        plot.dot(one.importance, one.distance, 4, "dot named" if place < len(named) else "dot")
-        for place, one in enumerate(columns[:MOST])
+        plot.dot(one.importance, one.distance, 4, "dot named" if index < len(named) else "dot")
+        for index, one in enumerate(columns[:MOST])
     ]
     taken: list[tuple[float, float]] = []
     for one in named:
-        place, height = float(x.share(one.importance)), float(plot.down(one.distance))
-        height = _free_height(place, height, taken, plot.height)
-        taken.append((place, height))
+        across, height = float(x.fraction(one.importance)), float(plot.down(one.distance))
+        height = _free_height(across, height, taken, plot.height)
+        taken.append((across, height))
         above.append(
-            plot.text_beside(one.importance, height + 4, words.shortened(one.name, 22), "dot-name", is_left=place > 0.6)
+            plot.text_beside(
+                one.importance, height + 4, words.shortened(one.name, 22), "dot-name", is_left=across > 0.6
+            )
         )
-    told = "; ".join(
+    summary = "; ".join(
         f"{one.name}: distance {one.distance:.2f}, importance {words.percent(one.importance)}" for one in named
     )
     drawn = plot.draw(
         [],
-        label=f"Columns by importance and distance from the past. {told or 'No important column has changed'}.",
+        label=f"Columns by importance and distance from the past. {summary or 'No important column has changed'}.",
         above=above,
         x_ticks=[(tick, words.percent(tick, 0)) for tick in x.ticks(4)],
         y_ticks=[(tick, f"{tick:g}") for tick in y.ticks(4)],
@@ -68,11 +70,11 @@ def _map(columns: Sequence[ColumnView]) -> Markup:
     return figure("columns-map", "Distance and importance", drawn, note=note)
 
 
-def _free_height(place: float, height: float, taken: Sequence[tuple[float, float]], most: float) -> float:
+def _free_height(across: float, height: float, taken: Sequence[tuple[float, float]], most: float) -> float:
     """Return where a name does not lie on others, as near to its dot as may be, and within the plot."""
     steps = sorted(range(-NAMED, NAMED + 1), key=lambda step: (abs(step), -step))
     for one in (height + LINE * step for step in steps):
-        is_free = all(abs(one - other) >= LINE or abs(place - across) >= 0.25 for across, other in taken)
+        is_free = all(abs(one - other) >= LINE or abs(across - other_across) >= 0.25 for other_across, other in taken)
         if is_free and LINE / 2 <= one <= most - LINE / 2:
             return one
     return min(height, most - LINE / 2)
@@ -96,7 +98,7 @@ def _card(column: ColumnView, view: ModelView) -> Markup:
         _spark("missing", column.missing, column.missing_by_block, view.column_blocks),
         _spark("unseen", column.unseen, column.unseen_by_block, view.column_blocks)
         if column.kind == "categories"
-        else _spark("distance", column.distance, column.distance_by_block, view.column_blocks, is_share=False),
+        else _spark("distance", column.distance, column.distance_by_block, view.column_blocks, is_fraction=False),
     ]
     drawn = tag("div", _distributions(column.bins, HEIGHT, _bins_in_words(column)), class_="plots")
     rows = [[one.label, words.percent(one.past), words.percent(one.last)] for one in column.bins]
@@ -115,11 +117,11 @@ def _distributions(bins: Sequence[BinView], height: int, label: str) -> Markup:
     if n_ranges:
         edges = np.arange(n_ranges + 1)
         shapes += [plot.bars(edges, past[:n_ranges], "past"), plot.outline(edges, last[:n_ranges], "last")]
-    for place in range(n_ranges, len(bins)):
-        edges = np.array([place + 0.12, place + 0.88])
+    for index in range(n_ranges, len(bins)):
+        edges = np.array([index + 0.12, index + 0.88])
         shapes += [
-            plot.bars(edges, past[place : place + 1], "past"),
-            plot.outline(edges, last[place : place + 1], "last"),
+            plot.bars(edges, past[index : index + 1], "past"),
+            plot.outline(edges, last[index : index + 1], "last"),
         ]
     return plot.draw(shapes, label=label, class_="histogram")
 
@@ -138,8 +140,10 @@ def _ends(bins: Sequence[BinView]) -> Markup | None:
 def _bins_in_words(column: ColumnView) -> str:
     """Return how two distributions differ, for those who do not see them."""
     changed = sorted(column.bins, key=lambda one: -abs(one.last - one.past))[:3]
-    told = "; ".join(f"{one.label}: {words.percent(one.past)} before, {words.percent(one.last)} now" for one in changed)
-    return f"Distributions of {column.name}, most changed: {told}."
+    summary = "; ".join(
+        f"{one.label}: {words.percent(one.past)} before, {words.percent(one.last)} now" for one in changed
+    )
+    return f"Distributions of {column.name}, most changed: {summary}."
 
 
 def _spark(
@@ -148,11 +152,11 @@ def _spark(
     values: Sequence[float | None],
     blocks: Sequence[tuple[int, int]],
     *,
-    is_share: bool = True,
+    is_fraction: bool = True,
 ) -> Markup:
     """Return a small plot of a column over time."""
     most = float(np.nanmax(as_floats(values), initial=0.0))
-    written, highest = (words.percent(now), words.percent(most)) if is_share else (f"{now:.2f}", f"{most:.2f}")
+    written, highest = (words.percent(now), words.percent(most)) if is_fraction else (f"{now:.2f}", f"{most:.2f}")
     label = f"{name.capitalize()} over time: {written} now, {highest} at most."
     drawn = _course(values, blocks, SPARK, label)
     return tag("div", tag("span", f"{name} ", tag("b", written), class_="spark-title"), drawn)
@@ -172,8 +176,8 @@ def _table(columns: Sequence[ColumnView], blocks: Sequence[tuple[int, int]]) -> 
     """Return all columns, one a row; of the first ones with pictures."""
     far, weighty = max(one.distance for one in columns), max(one.importance for one in columns)
     rows: list[list[Child]] = []
-    for place, one in enumerate(columns[:MOST]):
-        is_drawn = place < MOST // 4
+    for index, one in enumerate(columns[:MOST]):
+        is_drawn = index < MOST // 4
         missing, unseen = (
             _course(values, blocks, TINY, "") if is_drawn else None
             for values in (one.missing_by_block, one.unseen_by_block)
@@ -199,5 +203,5 @@ def _table(columns: Sequence[ColumnView], blocks: Sequence[tuple[int, int]]) -> 
 def _change(now: float, before: float | None, course: Markup | None) -> Markup:
     """Return a fraction, with that of the past where it differs, and below it a plot over time."""
     written, past = words.percent(now), words.percent(before)
-    told = written if before is None or written == past else f"{written} (was {past})"
-    return tag("span", tag("span", told, class_="figure-text"), course, class_="bar")
+    text = written if before is None or written == past else f"{written} (was {past})"
+    return tag("span", tag("span", text, class_="figure-text"), course, class_="bar")

@@ -45,7 +45,7 @@ def figure(
     key : list of (class, text)
         Legend of the colours.
     table : Markup, optional
-        The same as a table. With `places` (see `table_of`), the reader can step through its rows.
+        The same as a table. With `positions` (see `table_of`), the reader can step through its rows.
     class_ : str
     """
     head = [tag("h3", title), tag("p", note, class_="note") if note else None, key_of(key) if key else None]
@@ -86,7 +86,7 @@ def over_time(
         *(name, title, drawn, below or Markup()),
         note=note,
         key=key,
-        table=table_of(["batch", *columns], rows, places=course.places, **table),
+        table=table_of(["batch", *columns], rows, positions=course.positions, **table),
         class_="wide steps" if is_wide else "steps",
     )
 
@@ -121,7 +121,7 @@ def table_of(
     head: Sequence[str],
     rows: Iterable[Sequence[Child]],
     *,
-    places: Sequence[float] | None = None,
+    positions: Sequence[float] | None = None,
     n_quiet: int = 0,
     words: Iterable[int] = (0,),
     caption: str = "",
@@ -133,7 +133,7 @@ def table_of(
     ----------
     head : list of str
     rows : iterable of cells
-    places : list of float, optional
+    positions : list of float, optional
         Where each row is drawn, as a fraction of the width of its figure.
     n_quiet : int, default=0
         How many of the last columns are left out when the reader steps through the figure.
@@ -144,18 +144,18 @@ def table_of(
     class_ : str
     """
     texts = set(words)
-    kinds = [None if place in texts else "num" for place in range(len(head))]
+    kinds = [None if index in texts else "num" for index in range(len(head))]
     top = [
-        tag("th", title, scope="col", class_=kind, data_quiet=place >= len(head) - n_quiet)
-        for place, (title, kind) in enumerate(zip(head, kinds, strict=True))
+        tag("th", title, scope="col", class_=kind, data_quiet=index >= len(head) - n_quiet)
+        for index, (title, kind) in enumerate(zip(head, kinds, strict=True))
     ]
     body = []
     for number, cells in enumerate(rows):
         written = [
-            tag("td" if place else "th", cell, scope=None if place else "row", class_=kind)
-            for place, (cell, kind) in enumerate(zip(cells, kinds, strict=True))
+            tag("td" if index else "th", cell, scope=None if index else "row", class_=kind)
+            for index, (cell, kind) in enumerate(zip(cells, kinds, strict=True))
         ]
-        body.append(tag("tr", written, data_x=None if places is None else percent(places[number]).rstrip("%")))
+        body.append(tag("tr", written, data_x=None if positions is None else percent(positions[number]).rstrip("%")))
     return tag(
         "table",
         tag("caption", caption, class_="unseen") if caption else None,

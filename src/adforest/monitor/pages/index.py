@@ -18,7 +18,7 @@ from adforest.monitor.pages.overview import NAMES, level_mark
 from adforest.monitor.pages.plots import Plot, Scale
 from adforest.monitor.pages.thinning import Course, thin
 
-PLACES = 60  # of the small figure
+MAX_POSITIONS = 60  # of the small figure
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class ModelSummary:
     @classmethod
     def of(cls, view: ModelView) -> ModelSummary:
         """Return the summary of a model."""
-        return cls(view.health, view.freshness, thin(view.timeline, most=PLACES), figures_of(view))
+        return cls(view.health, view.freshness, thin(view.timeline, most=MAX_POSITIONS), figures_of(view))
 
     def at(self, now: float) -> ModelSummary:
         """Return it with the health at a time in seconds since 1970."""
@@ -69,11 +69,11 @@ def index_page(title: str, models: Sequence[tuple[str, ModelSummary | str | None
     )
     damaged = [(name, one) for name, one in models if isinstance(one, str)]
     counts = [(level, sum(one.health.level == level for _, one in known)) for level in order]
-    told = [f"{n} {level}" for level, n in counts if n] + ([f"{len(damaged)} unreadable"] if damaged else [])
+    parts = [f"{n} {level}" for level, n in counts if n] + ([f"{len(damaged)} unreadable"] if damaged else [])
     unread = [name for name, one in models if one is None]
-    told += [f"{len(unread)} being read"] if unread else []
+    parts += [f"{len(unread)} being read"] if unread else []
     worst = CRITICAL if damaged else known[0][1].health.level if known else OK
-    verdict = f"{words.count(len(models), 'model')}: {', '.join(told)}." if models else "There are no models yet."
+    verdict = f"{words.count(len(models), 'model')}: {', '.join(parts)}." if models else "There are no models yet."
     rows = [_damaged(name, why) for name, why in damaged] + [_row(name, one) for name, one in known]
     rows += [_unread(name) for name in unread]
     head = tag("h1", level_mark(worst) if known or damaged else None, " ", verdict)

@@ -60,14 +60,14 @@ def _figures(view: ModelView, changed: float | None) -> list[tuple[str, str | Ma
 def _accuracy(view: ModelView) -> tuple[str, str, str]:
     """Return the accuracy of the vote on the last batch that was answered."""
     one = view.timeline.accuracy.get(VOTE)
-    known = [place for place, mean in enumerate(one.mean) if mean is not None] if one else []
+    known = [index for index, mean in enumerate(one.mean) if mean is not None] if one else []
     if one is None or not known:
         return "Accuracy", words.NOTHING, "from the second batch on"
-    place = known[-1]
+    index = known[-1]
     return (
         "Accuracy",
-        words.percent(one.mean[place]),
-        f"{words.span(one.low[place], one.high[place])}, batch {view.timeline.last[place]:,}",
+        words.percent(one.mean[index]),
+        f"{words.span(one.low[index], one.high[index])}, batch {view.timeline.last[index]:,}",
     )
 
 
@@ -114,8 +114,8 @@ def _answering(view: ModelView) -> tuple[str, str, str]:
 
 def _classes(view: ModelView) -> tuple[str, str, str]:
     """Return how many classes there are, how many are new and how many are gone."""
-    told = []
+    parts = []
     for status in ("new", "returned", "gone"):
         n = sum(one.status == status for one in view.classes)
-        told += [f"{n} {status}"] if n else []
-    return "Classes", f"{view.n_classes:,}", ", ".join(told) or "none new or gone"
+        parts += [f"{n} {status}"] if n else []
+    return "Classes", f"{view.n_classes:,}", ", ".join(parts) or "none new or gone"

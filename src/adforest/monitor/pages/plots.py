@@ -49,7 +49,7 @@ class Scale:
         """Return the part between two limits."""
         return Scale(max(self.low, low), min(self.high, high))
 
-    def share(self, values: ArrayLike) -> Float64Array:
+    def fraction(self, values: ArrayLike) -> Float64Array:
         """Return the positions of values as fractions of the scale."""
         return (np.asarray(values, dtype=float) - self.low) / (self.high - self.low)
 
@@ -60,7 +60,7 @@ class Scale:
         step = next(step * power for step in STEPS if step * power >= wanted * 0.999)
         if whole:
             step = max(1.0, float(ceil(step)))
-        return [round(place * step, 12) for place in range(ceil(self.low / step), floor(self.high / step) + 1)]
+        return [round(multiple * step, 12) for multiple in range(ceil(self.low / step), floor(self.high / step) + 1)]
 
     def percent_ticks(self, n: int) -> list[tuple[float, str]]:
         """Return about n fractions between the ends as percentages, with enough digits to distinguish them."""
@@ -93,11 +93,11 @@ class Plot:
 
     def across(self, values: ArrayLike) -> Float64Array:
         """Return places across, in the coordinates of lines."""
-        return np.clip(self.x.share(values), -1, 2) * WIDTH
+        return np.clip(self.x.fraction(values), -1, 2) * WIDTH
 
     def down(self, values: ArrayLike) -> Float64Array:
         """Return places down, in pixels."""
-        return (1 - np.clip(self.y.share(values), -1, 2)) * self.height
+        return (1 - np.clip(self.y.fraction(values), -1, 2)) * self.height
 
     def line(self, x: ArrayLike, y: ArrayLike, class_: str) -> Markup:
         """Return a line through points, with gaps where a value is not known; points by themselves are dots."""
@@ -115,9 +115,9 @@ class Plot:
 
     def steps(self, edges: ArrayLike, low: ArrayLike, high: ArrayLike, class_: str) -> Markup:
         """Return an area of bars without gaps: bar i is between edges i and i + 1."""
-        places = np.repeat(self.across(edges), 2)[1:-1]
+        positions = np.repeat(self.across(edges), 2)[1:-1]
         lower, upper = (np.repeat(self.down(y), 2) for y in (low, high))
-        path = _path(np.concatenate([np.column_stack([places, upper]), np.column_stack([places, lower])[::-1]]))
+        path = _path(np.concatenate([np.column_stack([positions, upper]), np.column_stack([positions, lower])[::-1]]))
         return tag("path", d=f"{path}Z", class_=f"band {class_}")
 
     def bars(self, edges: ArrayLike, heights: ArrayLike, class_: str) -> Markup:
@@ -127,34 +127,34 @@ class Plot:
 
     def outline(self, edges: ArrayLike, heights: ArrayLike, class_: str) -> Markup:
         """Return the upper side of bars as a line."""
-        places = np.repeat(self.across(edges), 2)[1:-1]
+        positions = np.repeat(self.across(edges), 2)[1:-1]
         return tag(
-            "path", d=_path(np.column_stack([places, np.repeat(self.down(heights), 2)])), class_=f"line {class_}"
+            "path", d=_path(np.column_stack([positions, np.repeat(self.down(heights), 2)])), class_=f"line {class_}"
         )
 
     def rule(self, x: float, class_: str) -> Markup:
         """Return a line down the whole plot."""
-        place = percent(self.x.share(x))
-        return tag("line", x1=place, x2=place, y1=0, y2=self.height, class_=f"rule {class_}")
+        position = percent(self.x.fraction(x))
+        return tag("line", x1=position, x2=position, y1=0, y2=self.height, class_=f"rule {class_}")
 
     def level(self, y: float, class_: str) -> Markup:
         """Return a line across the whole plot."""
-        place = float(self.down(y))
-        return tag("line", x1="0%", x2="100%", y1=place, y2=place, class_=f"rule {class_}")
+        position = float(self.down(y))
+        return tag("line", x1="0%", x2="100%", y1=position, y2=position, class_=f"rule {class_}")
 
     def triangle(self, x: float, y: float, class_: str) -> Markup:
         """Return a small triangle at a horizontal position, some pixels down."""
         shape = tag("path", d="M-5 9L0 0L5 9Z", class_=f"mark {class_}")
-        return tag("svg", shape, x=percent(self.x.share(x)), y=y, class_="place")
+        return tag("svg", shape, x=percent(self.x.fraction(x)), y=y, class_="place")
 
     def dot(self, x: float, y: float, radius: float, class_: str) -> Markup:
         """Return a dot."""
-        return tag("circle", cx=percent(self.x.share(x)), cy=float(self.down(y)), r=radius, class_=class_)
+        return tag("circle", cx=percent(self.x.fraction(x)), cy=float(self.down(y)), r=radius, class_=class_)
 
     def text_beside(self, x: float, y: float, text: str, class_: str, *, is_left: bool) -> Markup:
         """Return words to the left or the right of a dot, some pixels down."""
         anchor, away = ("end", -9) if is_left else ("start", 9)
-        return tag("text", text, x=percent(self.x.share(x)), dx=away, y=y, text_anchor=anchor, class_=class_)
+        return tag("text", text, x=percent(self.x.fraction(x)), dx=away, y=y, text_anchor=anchor, class_=class_)
 
     def draw(
         self,
@@ -208,20 +208,20 @@ class Plot:
     def _x_axis(self, ticks: Sequence[tuple[float, str]]) -> Markup:
         """Return the words below the plot; of many, every other one is left out on a phone."""
         found = []
-        for place, (value, text) in enumerate(ticks):
-            share = float(self.x.share(value))
-            anchor = "start" if share < 0.03 else "end" if share > 0.97 else "middle"
-            at = "0%" if anchor == "start" else "100%" if anchor == "end" else percent(share)
-            extra = " extra" if len(ticks) > 5 and (len(ticks) - 1 - place) % 2 else ""
+        for index, (value, text) in enumerate(ticks):
+            fraction = float(self.x.fraction(value))
+            anchor = "start" if fraction < 0.03 else "end" if fraction > 0.97 else "middle"
+            at = "0%" if anchor == "start" else "100%" if anchor == "end" else percent(fraction)
+            extra = " extra" if len(ticks) > 5 and (len(ticks) - 1 - index) % 2 else ""
             for line, part in enumerate(text.split("\n")):
                 down = self.height + 16 + LINE * line
                 found.append(tag("text", part, x=at, y=down, text_anchor=anchor, class_=f"tick{extra}"))
         return join(found)
 
 
-def percent(share: ArrayLike) -> str:
+def percent(fraction: ArrayLike) -> str:
     """Return a fraction of the width as an attribute."""
-    return f"{100 * float(np.asarray(share)):.2f}%"
+    return f"{100 * float(np.asarray(fraction)):.2f}%"
 
 
 def _runs(known: NDArray[np.bool_]) -> list[tuple[int, int]]:

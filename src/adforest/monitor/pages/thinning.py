@@ -13,7 +13,7 @@ from adforest.monitor.model_view import Timeline
 from adforest.monitor.pages import words
 from adforest.monitor.pages.plots import Scale, batch_scale
 
-MAX_PLACES = 200
+MAX_POSITIONS = 200
 
 
 @dataclass(frozen=True)
@@ -67,15 +67,15 @@ class Course:
         return [words.batches(first, last) for first, last in zip(self.first.tolist(), self.last.tolist(), strict=True)]
 
     @property
-    def places(self) -> list[float]:
+    def positions(self) -> list[float]:
         """Horizontal position as a fraction of the width."""
-        found: list[float] = self.scale.share(self.middle).tolist()
+        found: list[float] = self.scale.fraction(self.middle).tolist()
         return found
 
     def ticks(self, n: int = 8) -> list[tuple[float, str]]:
         """Return about n batches to be named below a figure, and in a second line when they were learnt."""
         ticks = self.scale.ticks(n, whole=True)
-        numbers = [f"batch {tick:,.0f}" if place == 0 else f"{tick:,.0f}" for place, tick in enumerate(ticks)]
+        numbers = [f"batch {tick:,.0f}" if index == 0 else f"{tick:,.0f}" for index, tick in enumerate(ticks)]
         is_known = np.isfinite(self.learnt_at)
         if not is_known.any():
             return list(zip(ticks, numbers, strict=True))
@@ -94,7 +94,7 @@ class Course:
         return bool((self.first != self.last).any())
 
 
-def thin(timeline: Timeline, last: int | None = None, most: int = MAX_PLACES) -> Course:
+def thin(timeline: Timeline, last: int | None = None, most: int = MAX_POSITIONS) -> Course:
     """Return the series of the last batches with at most some points.
 
     Parameters

@@ -128,7 +128,7 @@ def _path(model: Any, choice: TreeChoice) -> Markup | None:
 
 def _drawing(views: list[NodeView], choice: TreeChoice, *, is_live: bool) -> Markup:
     """Return the tree as SVG, its root on the left."""
-    places = leaf_positions(views)
+    positions = leaf_positions(views)
     texts = [_words(view) for view in views]
     widths = [
         len(text) * CHARACTER + 2 * PAD + (16 if view.condition is None else 0)
@@ -139,14 +139,14 @@ def _drawing(views: list[NodeView], choice: TreeChoice, *, is_live: bool) -> Mar
     for level in range(depth):
         widest = max(width for width, view in zip(widths, views, strict=True) if view.depth == level and view.condition)
         starts.append(starts[-1] + widest + GAP)
-    height = (max(places) + 1) * ROW
+    height = (max(positions) + 1) * ROW
     width = max(starts[view.depth] + one for view, one in zip(views, widths, strict=True)) + 4
     edges, nodes = [], []
-    for view, place, text, one in zip(views, places, texts, widths, strict=True):
-        x, y = starts[view.depth] + 2, (place + 0.5) * ROW
+    for view, position, text, one in zip(views, positions, texts, widths, strict=True):
+        x, y = starts[view.depth] + 2, (position + 0.5) * ROW
         if view.parent >= 0:
             start = starts[view.depth - 1] + 2 + widths[view.parent]
-            above = (places[view.parent] + 0.5) * ROW
+            above = (positions[view.parent] + 0.5) * ROW
             bend = starts[view.depth] - GAP / 2
             is_new = " new" if view.is_new or view.n_new_below else ""
             path = f"M{start:.0f} {above:.1f}H{bend - 8:.0f}C{bend:.0f} {above:.1f} {bend:.0f} {y:.1f} {x:.0f} {y:.1f}"
@@ -196,9 +196,9 @@ def _words(view: NodeView) -> str:
         f"{words.shortened(name, LONGEST_CLASS)} {words.number(weight)}" for name, weight in view.counts[:MOST_CLASSES]
     ]
     more = len(view.counts) - len(named)
-    told = ", ".join(named) + (f" +{more}" if more else "") if named else "no samples"
+    text = ", ".join(named) + (f" +{more}" if more else "") if named else "no samples"
     new = f", {view.n_new_below:,} new" if 0 < view.n_new_below < view.n_below else ""
-    return told + (f" … {view.n_below:,} below{new}" if view.n_below else "")
+    return text + (f" … {view.n_below:,} below{new}" if view.n_below else "")
 
 
 def _key(views: list[NodeView], latest: int) -> Markup:

@@ -14,6 +14,7 @@ from adforest.encoding import TableEncoder
 from adforest.encoding.columns import DATES, DURATIONS, NUMBERS, ZONED_DATES, Column, Moments, object_column
 from adforest.encoding.rebuilding import write_column, write_value
 from adforest.encoding.tables import Table, source_of
+from adforest.exceptions import InputError
 from adforest.explaining import Explanation
 from adforest.explaining.explanation import Summary
 from adforest.monitor.model_view import ModelView
@@ -45,17 +46,17 @@ def what_if_part(model: Any, view: ModelView, given: Mapping[str, str] | None) -
     encoder: TableEncoder = learnt.encoder
     values = last_sample(encoder, learnt.state.memory)
     if given is not None:
-        values = [given.get(f"c{place}", value).strip() for place, value in enumerate(values)]
+        values = [given.get(f"c{column}", value).strip() for column, value in enumerate(values)]
     by_importance = [column.position for column in sorted(view.columns, key=lambda one: -one.importance)]
     shown, rest = sorted(by_importance[:SHOWN]), sorted(by_importance[SHOWN:MOST])
     folded = None
     if rest:
-        fields = [_field(encoder, place, values[place]) for place in rest]
+        fields = [_field(encoder, column, values[column]) for column in rest]
         folded = tag(
             "details", tag("summary", words.count(len(rest), "more column")), tag("div", fields, class_="fields")
         )
     form = tag(
-        *("form", tag("div", [_field(encoder, place, values[place]) for place in shown], class_="fields"), folded),
+        *("form", tag("div", [_field(encoder, column, values[column]) for column in shown], class_="fields"), folded),
         tag("button", "Classify", type="submit", class_="main"),
         method="post",
         action="#what-if",
@@ -82,13 +83,13 @@ def read_sample(encoder: TableEncoder, values: Sequence[str]) -> Table:
     values : list of str
         One a column; empty where the value is missing.
     """
-    content = [_column(encoder, place, text) for place, text in enumerate(values)]
+    content = [_column(encoder, column, text) for column, text in enumerate(values)]
     return Table(1, len(content), encoder.names, content, source_of(None))
 
 
-def _column(encoder: TableEncoder, place: int, text: str) -> Column:
+def _column(encoder: TableEncoder, column: int, text: str) -> Column:
     """Return one value as a column."""
-    name, kind, known = write_column(encoder.names, place), encoder.kinds[place], encoder.categories[place]
+    name, kind, known = write_column(encoder.names, column), encoder.kinds[column], encoder.categories[column]
     if not text:
         return np.array([np.nan])
     if known is not None:
@@ -110,7 +111,7 @@ def _number(text: str, name: str) -> float:
     except ValueError:
         value = np.inf
     if not np.isfinite(value):
-        raise ValueError(f"{name} is {words.shortened(text, 40)!r}; expected a number, such as 12.5, or nothing")
+        raise InputError(f"{name} is {words.shortened(text, 40)!r}; expected a number, such as 12.5, or nothing")
     return value
 
 
@@ -119,7 +120,7 @@ def _seconds(text: str, name: str) -> float:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(
+        raise InputError(
             f"{name} is {words.shortened(text, 40)!r}; expected a date, such as 2026-01-31 or 2026-01-31 12:00"
         ) from None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
@@ -130,18 +131,18 @@ def last_sample(encoder: TableEncoder, memory: Memory) -> list[str]:
     if not len(memory):
         return [""] * encoder.n_features
     (row,) = memory.values.taken(np.array([len(memory) - 1])).matrix().tolist()
-    return [_typed(encoder, place, value) for place, value in enumerate(row[: encoder.n_features])]
+    return [_typed(encoder, column, value) for column, value in enumerate(row[: encoder.n_features])]
 
 
-def _typed(encoder: TableEncoder, place: int, value: float) -> str:
+def _typed(encoder: TableEncoder, column: int, value: float) -> str:
     """Return a value of the matrix as it is typed."""
     if np.isnan(value):
         return ""
-    known = encoder.categories[place]
+    known = encoder.categories[column]
     if known is not None:
         found = known.by_code()[int(value)]
         return "" if found is None else write_value(found)
-    if encoder.kinds[place] in MOMENTS:
+    if encoder.kinds[column] in MOMENTS:
         try:
             return datetime.fromtimestamp(value, UTC).replace(tzinfo=None).isoformat(" ", "seconds")
         except (OverflowError, ValueError, OSError):  # beyond the year 9999
@@ -149,38 +150,40 @@ def _typed(encoder: TableEncoder, place: int, value: float) -> str:
     return write_value(value)
 
 
-def _field(encoder: TableEncoder, place: int, value: str) -> Markup:
+def _field(encoder: TableEncoder, column: int, value: str) -> Markup:
     """Return a column's name and where its value is typed; categories are suggested."""
-    name, known = write_column(encoder.names, place), encoder.categories[place]
+    name, known = write_column(encoder.names, column), encoder.categories[column]
     suggested, listed = None, None
     if known is not None:
-        listed = f"choices-{place}"
+        listed = f"choices-{column}"
         choices = [write_value(one) for one in known.by_code() if one is not None][:CHOICES]
         suggested = tag("datalist", [tag("option", value=one) for one in choices], id=listed)
-    kind = encoder.kinds[place]
+    kind = encoder.kinds[column]
     mode = "decimal" if kind in (NUMBERS, DURATIONS) else None
     unit = {DURATIONS: " (seconds)", ZONED_DATES: " (UTC)"}.get(kind, "")
     shown = tag("span", words.shortened(name, 28) + unit, title=name if len(name) > 28 else None)
     typed = tag(
-        "input", name=f"c{place}", value=value, list=listed, inputmode=mode, autocomplete="off", spellcheck="false"
+        "input", name=f"c{column}", value=value, list=listed, inputmode=mode, autocomplete="off", spellcheck="false"
     )
     return tag("label", shown, typed, suggested)
 
 
 def _answer(explanation: Explanation) -> Markup:
     """Return the predicted class, the probabilities, and the contributions of the columns."""
-    told = explanation.summary(0, max_features=BARS)
+    summary = explanation.summary(0, max_features=BARS)
     chances, values = explanation.probabilities[0], explanation.classes.tolist()
     order = np.argsort(-chances, kind="stable")[:CLASSES].tolist()
     rows = [
         [
-            write_value(values[place]),
-            bar(chances[place], 1.0, words.percent(chances[place])),
+            write_value(values[index]),
+            bar(chances[index], 1.0, words.percent(chances[index])),
         ]
-        for place in order
+        for index in order
     ]
     more = len(chances) - len(order)
-    head = tag("p", tag("b", told.class_name), f" with probability {words.percent(told.probability)}", class_="verdict")
+    head = tag(
+        "p", tag("b", summary.class_name), f" with probability {words.percent(summary.probability)}", class_="verdict"
+    )
     others = table_of(["class", "probability"], rows, words=(0, 1), caption="Probability by class", class_="chances")
     rest = (
         tag("p", f"{words.count(more, 'less likely class', 'less likely classes')} not listed.", class_="note")
@@ -189,19 +192,19 @@ def _answer(explanation: Explanation) -> Markup:
     )
     asked = tag(
         "p",
-        f"Forests by weight: {told.forests}. Batches that made the leaves: {told.batches.removesuffix(', ...')}.",
+        f"Forests by weight: {summary.forests}. Batches that made the leaves: {summary.batches.removesuffix(', ...')}.",
         class_="note",
     )
-    return join([head, others, rest, _why(told), asked])
+    return join([head, others, rest, _why(summary), asked])
 
 
-def _why(told: Summary) -> Markup:
+def _why(summary: Summary) -> Markup:
     """Return bars that lead from the probability at the roots to that of the class."""
-    ends = told.bias + np.cumsum([0.0, *told.added])
+    ends = summary.bias + np.cumsum([0.0, *summary.added])
     x = Scale.around([*ends, 0.0], margin=0.02).clipped(min(0.0, float(ends.min())), float("inf"))
     rows = []
     plot = Plot(x, Scale(0, 1), ROW - 10)
-    for name, added, *ways in zip(told.names, told.added, ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+    for name, added, *ways in zip(summary.names, summary.added, ends[:-1].tolist(), ends[1:].tolist(), strict=True):
         kind = "more" if added >= 0 else "less"
         drawn = plot.draw([plot.steps(sorted(ways), [0.0], [1.0], kind)], label="", class_="step")
         rows.append([words.shortened(name, 40), drawn, tag("span", f"{100 * added:+.1f}", class_=kind)])
@@ -210,6 +213,6 @@ def _why(told: Summary) -> Markup:
         drawn = plot.draw([plot.steps([0.0, value], [0.0], [1.0], "end")], label="", class_="step")
         return [tag("b", name), drawn, tag("b", words.percent(value))]
 
-    rows = [end("at the roots", told.bias), *rows, end(words.shortened(told.class_name, 40), told.probability)]
+    rows = [end("at the roots", summary.bias), *rows, end(words.shortened(summary.class_name, 40), summary.probability)]
     table = table_of(["column and value", "from the roots to the class", "points"], rows, words=(0, 1), class_="why")
-    return figure("why", f"Why {words.shortened(told.class_name, 40)}", table)
+    return figure("why", f"Why {words.shortened(summary.class_name, 40)}", table)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from math import isfinite
 
+from adforest import wording
+
 NOTHING = "–"
-UNITS = ("bytes", "kB", "MB", "GB", "TB")
+count, size = wording.counted, wording.size
 
 
 def percent(value: float | None, digits: int = 1) -> str:
@@ -119,31 +121,6 @@ def number(value: float | None, digits: int = 3) -> str:
     if value is None or not isfinite(value):
         return NOTHING
     return f"{value:,.0f}" if abs(value) >= 10 ** (digits - 1) or value == int(value) else f"{value:.{digits}g}"
-
-
-def count(n: int, word: str, words: str = "") -> str:
-    """Return a number and what it counts.
-
-    Examples
-    --------
-    >>> count(1, "batch", "batches"), count(1200, "class", "classes"), count(2, "tree")
-    ('1 batch', '1,200 classes', '2 trees')
-    """
-    return f"{n:,} {word if n == 1 else words or word + 's'}"
-
-
-def size(n_bytes: float) -> str:
-    """Return a size.
-
-    Examples
-    --------
-    >>> size(900), size(1536000)
-    ('900 bytes', '1.5 MB')
-    """
-    power = 0
-    while n_bytes >= 1000 and power < len(UNITS) - 1:
-        n_bytes, power = n_bytes / 1000, power + 1
-    return f"{n_bytes:.1f} {UNITS[power]}" if power else f"{n_bytes:.0f} {UNITS[0]}"
 
 
 def duration(seconds: float | None) -> str:

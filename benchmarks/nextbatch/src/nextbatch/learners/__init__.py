@@ -6,13 +6,13 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from nextbatch.code import COMPILED, digest_code, digest_files, find_files
+from nextbatch.code import COMPILED, digest_code, digest_files, find_file, find_files
 from nextbatch.learners.base import Learner, Selected
 from nextbatch.learners.refits import Refit
 from nextbatch.learners.streaming import Adforest, CapyMOA, River
@@ -21,6 +21,7 @@ from nextbatch.learners.trivial import RULES, Trivial
 __all__ = ["ENTRY_POINTS", "Entry", "Learner", "find_learner", "known_learners"]
 
 ENTRY_POINTS = "nextbatch.learners"
+EXTRAS = ("lightgbm", "xgboost", "catboost", "river", "capymoa", "adforest")  # of this package, each for its library
 WINDOWS = {"last": 1, "last3": 3, "all": None}
 SAYS = {"last": "last batch", "last3": "last 3 batches", "all": "everything"}
 SAYS_RULE = {
@@ -57,7 +58,7 @@ class Entry:
     make : callable
         Called with ``random_state``; returns a learner.
     module : str
-        The library that must be importable.
+        The library that must be importable; empty for a learner that is a file.
     tuned : str
         How settings were chosen; empty for a library's defaults.
     per_record : bool
@@ -65,7 +66,7 @@ class Entry:
     is_costly : bool
         Left out of the side protocols, which are there to compare, not to wait.
     code : str
-        Of a learner that is no part of the package.
+        Of a learner that is a file.
     start : str
         The library's module that counts, with what it imports, where the library is a checkout; by default all of it.
     """
@@ -82,24 +83,27 @@ class Entry:
     start: str = ""
 
     def missing(self) -> str:
-        """Return what is not installed, or an empty text."""
-        return "" if importlib.util.find_spec(self.module) else self.module
+        """Return how to install what is not installed, or an empty text."""
+        if not self.module or importlib.util.find_spec(self.module):
+            return ""
+        package = f"'nextbatch[{self.module}]'" if self.module in EXTRAS else self.module
+        return f"{self.module} is not installed: pip install {package}"
 
-    def fingerprint(self) -> str:
-        """Return a digest of the learner's code and of the library's version."""
-        said = digest_code(self.code or inspect.getsource(inspect.getmodule(self._maker()) or inspect))
-        return hashlib.sha256(f"{self.name} {said} {self.version()}".encode()).hexdigest()[:16]
-
-    def _maker(self) -> Any:
-        """Return the class behind `make`."""
-        made: Any = self.make
-        while isinstance(made, partial):
-            made = made.func
-        return made
+    def fingerprint(self, version: str | None = None) -> str:
+        """Return a digest of the learner's code, its settings, and a version of its library: the installed one."""
+        parts = list(_parts(self.make))
+        made = [one for one in parts if isinstance(one, type)]
+        said = [getattr(one, "__qualname__", repr(one)) for one in parts]
+        modules = {inspect.getmodule(one) for one in made}
+        code = digest_code(self.code) if self.code else digest_files(find_file(one) for one in modules if one)
+        text = f"{self.name} {said} {code} {self.version() if version is None else version}"
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def version(self) -> str:
-        """Return the library's name and version."""
-        for package in importlib.metadata.packages_distributions().get(self.module, [self.module]):
+        """Return the library's name and version; of a learner that is a file, a digest of its code."""
+        if not self.module:
+            return f"code {digest_code(self.code)[:10]}"
+        for package in _distributions().get(self.module, [self.module]):
             try:
                 found = importlib.metadata.distribution(package)
             except importlib.metadata.PackageNotFoundError:
@@ -107,6 +111,23 @@ class Entry:
             code = f" ({_digest_source(self.start or self.module)})" if _is_editable(found) else ""
             return f"{package} {found.version}{code}"
         return self.module
+
+
+def _parts(made: Any) -> Iterator[Any]:
+    """Yield what a maker is made of: classes, and the values that they are given."""
+    if isinstance(made, partial):
+        yield from _parts([made.func, *made.args, *sorted(made.keywords.items())])
+    elif isinstance(made, (list, tuple)):
+        for one in made:
+            yield from _parts(one)
+    else:
+        yield made
+
+
+@cache
+def _distributions() -> Mapping[str, list[str]]:
+    """Return the packages that are installed, by the modules in them."""
+    return importlib.metadata.packages_distributions()
 
 
 def _is_editable(package: importlib.metadata.Distribution) -> bool:
@@ -136,30 +157,21 @@ def _refit(library: str, window: str, *, is_costly: bool = False) -> Entry:
     )
 
 
-def _select_forest(random_state: int = 0) -> Selected:
-    """Return scikit-learn's forest with three windows, of which the best one lately predicts."""
-    return Selected([partial(Refit, "rf", window, random_state) for window in WINDOWS.values()])
-
-
-def _tune_lightgbm(random_state: int = 0) -> Selected:
-    """Return LightGBM with the setting and the window that did best on the first batches."""
-    made = [partial(Refit, "lightgbm", window, random_state, **setting) for window in (3, None) for setting in SETTINGS]
-    return Selected(made, trial=TRIAL)
-
-
-def _trivial(rule: str, random_state: int = 0) -> Trivial:
-    """Return a rule, which draws nothing."""
-    return Trivial(rule)
-
+SELECT_FOREST = partial(Selected, [partial(Refit, "rf", window) for window in WINDOWS.values()])
+TUNE_LIGHTGBM = partial(
+    Selected,
+    [partial(Refit, "lightgbm", window, **setting) for window in (3, None) for setting in SETTINGS],
+    TRIAL,
+)
 
 BUILT_IN = (
-    *(Entry(rule, SAYS_RULE[rule], "trivial", partial(_trivial, rule)) for rule in RULES),
+    *(Entry(rule, SAYS_RULE[rule], "trivial", partial(Trivial, rule)) for rule in RULES),
     *(_refit("rf", window) for window in WINDOWS),
     Entry(
         "rf-select",
         "scikit-learn RandomForest, window chosen by its latest results",
         "refit",
-        _select_forest,
+        SELECT_FOREST,
         per_record=False,
         is_costly=True,
     ),
@@ -173,7 +185,7 @@ BUILT_IN = (
         "lightgbm-tuned",
         "LightGBM, setting and window chosen",
         "refit",
-        _tune_lightgbm,
+        TUNE_LIGHTGBM,
         "lightgbm",
         tuned=f"of 6 settings the one with the best next-batch accuracy on the first {TRIAL} batches",
         per_record=False,
@@ -195,6 +207,7 @@ BUILT_IN = (
         start="adforest.adaptive",
     ),
 )
+NAMES = frozenset(one.name for one in BUILT_IN)
 
 
 def known_learners() -> dict[str, Entry]:
@@ -237,9 +250,14 @@ def _entry_of(kind: type, name: str, code: str) -> Entry:
         name=str(getattr(kind, "name", name or kind.__name__.lower())),
         title=str(getattr(kind, "title", kind.__name__)),
         family=str(getattr(kind, "family", "yours")),
-        make=kind if takes_seed else lambda random_state=0: kind(),
-        module=kind.__module__ if not code else "sklearn",
+        make=kind if takes_seed else partial(_without_seed, kind),
+        module="" if code else kind.__module__.partition(".")[0],
         tuned=str(getattr(kind, "tuned", "")),
         per_record=bool(getattr(kind, "per_record", True)),
-        code=code or inspect.getsource(kind),
+        code=code,
     )
+
+
+def _without_seed(kind: Callable[[], Learner], random_state: int = 0) -> Learner:
+    """Return a learner that takes no seed."""
+    return kind()

@@ -31,19 +31,26 @@ class Selected:
     Parameters
     ----------
     make : sequence of callables
-        Each returns a learner.
+        Each is called with ``random_state`` and returns a learner.
     trial : int or None
         After so many batches only the best one is kept. None keeps all of them.
     decay : float
         How much a batch's result counts one batch later.
+    random_state : int
     """
 
-    def __init__(self, make: Sequence[Callable[[], Learner]], trial: int | None = None, decay: float = 0.8) -> None:
-        self.make, self.trial, self.decay = make, trial, decay
+    def __init__(
+        self,
+        make: Sequence[Callable[..., Learner]],
+        trial: int | None = None,
+        decay: float = 0.8,
+        random_state: int = 0,
+    ) -> None:
+        self.make, self.trial, self.decay, self.random_state = make, trial, decay, random_state
 
     def reset(self) -> None:
         """Forget everything."""
-        self.learners = [make() for make in self.make]
+        self.learners = [make(random_state=self.random_state) for make in self.make]
         self.scores = np.zeros(len(self.learners))
         self.n_batches = 0
         for one in self.learners:

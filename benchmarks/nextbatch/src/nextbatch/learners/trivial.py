@@ -19,9 +19,11 @@ class Trivial:
     rule : {"no-change", "prior-last", "prior-all", "successor"}
         The last label; class frequencies of the last batch, or of the last 1,000 labels where batches are single
         samples; of everything; of what came after labels like the last one.
+    random_state : int
+        Not used: nothing is drawn.
     """
 
-    def __init__(self, rule: str) -> None:
+    def __init__(self, rule: str, random_state: int = 0) -> None:
         if rule not in RULES:
             raise ValueError(f"rule is {rule!r}; expected one of {', '.join(RULES)}.")
         self.rule = rule

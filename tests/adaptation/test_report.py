@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.adaptation.scenario import scenario_of
+from adforest.adaptation.report import scenario_of
 
 TABLE = [
     # name, classes in the batch, classes known before it
