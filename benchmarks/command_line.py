@@ -21,9 +21,8 @@ COMMAND = [sys.executable, "-m", "adforest"]
 N_RECORDS = 1_000_000  # of a file; the large one has ten times as many
 
 
-def measure_cli() -> Iterator[dict[str, Any]]:
-    """Import, help of every verb, and answers from Parquet on one core by 10 trees of about 1,000 leaves."""
-    yield from _measure_import()
+def measure_help() -> Iterator[dict[str, Any]]:
+    """Help of every verb, each in a process of its own; less than half a minute."""
     helps = [["--help"], *([verb.__name__, "--help"] for verb in COMMANDS)]
     bare, *starts = medians(
         [lambda: subprocess.run([sys.executable, "-c", ""], check=True)]
@@ -34,11 +33,15 @@ def measure_cli() -> Iterator[dict[str, Any]]:
     yield {"measure": "adforest --help", "seconds": starts[0], **told}
     slowest, verb = max(zip(starts[1:], COMMANDS, strict=True), key=lambda one: one[0])
     yield {"measure": "help of the slowest verb", "seconds": slowest, "verb": verb.__name__, **told}
+
+
+def measure_cli() -> Iterator[dict[str, Any]]:
+    """Answers from Parquet on one core by 10 trees of about 1,000 leaves."""
     with TemporaryDirectory() as folder:
         yield from _measure_predict(Path(folder))
 
 
-def _measure_import() -> Iterator[dict[str, Any]]:
+def measure_import() -> Iterator[dict[str, Any]]:
     """The classifier's import and that of scikit-learn's random forest, each in a process of its own."""
     for statement in ("import adforest", "from adforest import AdaptiveDecisionForestClassifier"):
         t_ours, t_theirs = np.median(

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 from bound import measure_bound
-from command_line import measure_cli, measure_kills, measure_watch_memory
+from command_line import measure_cli, measure_help, measure_import, measure_kills, measure_watch_memory
 from model_files import measure_files
 from monitor_page import measure_index, measure_monitor
 from monitoring import measure_tracking, measure_views
 from scale import measure_scale
+from side_by_side import measure_side_by_side
 from sklearn.ensemble import RandomForestClassifier
 from small_batches import measure_first, measure_small
 from spark import measure_spark
@@ -390,6 +391,7 @@ MEASURES = {
     "sysfor": measure_sysfor,
     "hoeffding": measure_hoeffding,
     "threads": measure_threads,
+    "side_by_side": measure_side_by_side,
     "codes": measure_codes,
     "classes": measure_classes,
     "predict": measure_predict,
@@ -407,6 +409,8 @@ MEASURES = {
     "tracking": measure_tracking,
     "views": measure_views,
     "scale": measure_scale,
+    "import": measure_import,
+    "help": measure_help,
     "cli": measure_cli,
     "kills": measure_kills,
     "watch_memory": measure_watch_memory,

@@ -91,7 +91,7 @@ def _draw_curves(ax: Axes, at: list[str], curves: dict[str, list[str]], label: s
 
 def forests() -> Any:
     """Which batches each forest has learnt."""
-    figure, ax = canvas(8.6, 3.1, 17.2, 6.2)
+    figure, ax = canvas(6.4, 2.9, 12.8, 5.8)
     rows = (
         ("permanent", PERMANENT, 1, 12),
         ("active", ACTIVE, 7, 12),
@@ -100,87 +100,87 @@ def forests() -> Any:
     )
     told = (
         "every batch",
-        "since a sustained drift;\nbefore, it is the permanent one",
+        "since a sustained drift;\nbefore: the permanent one",
         "the last three",
         "the last one",
     )
     for number in range(1, 13):
-        ax.text(3.2 + number * 0.72, 5.6, str(number), ha="center", fontsize=9.5, color=FAINT)
-    ax.text(2.9, 5.6, "batch", ha="right", fontsize=9.5, color=FAINT)
-    ax.plot([3.2 + 6.5 * 0.72] * 2, [0.5, 5.35], color=INK, linestyle=(0, (4, 3)), linewidth=1)
-    ax.text(3.2 + 6.5 * 0.72, 0.15, "rules change", ha="center", fontsize=9, color=INK)
+        ax.text(1.9 + number * 0.52, 5.25, str(number), ha="center", fontsize=10, color=FAINT)
+    ax.text(2.0, 5.25, "batch", ha="right", fontsize=10, color=FAINT)
+    ax.plot([1.9 + 6.5 * 0.52] * 2, [0.65, 5.05], color=INK, linestyle=(0, (4, 3)), linewidth=1)
+    ax.text(1.9 + 6.5 * 0.52, 0.15, "rules change", ha="center", fontsize=10, color=INK)
     for place, ((name, colour, first, last), what) in enumerate(zip(rows, told, strict=True)):
-        y = 4.45 - place * 1.15
-        ax.text(2.9, y + 0.4, name, ha="right", va="center", fontsize=11, color=INK)
+        y = 4.15 - place * 1.1
+        ax.text(2.0, y + 0.4, name, ha="right", va="center", fontsize=11, color=INK)
         for number in range(1, 13):
             is_learnt = first <= number <= last
-            ax.add_patch(Rectangle((2.88 + number * 0.72, y), 0.64, 0.8, facecolor=colour if is_learnt else BAND))
-        ax.text(12.7, y + 0.4, what, va="center", fontsize=9.5, color=FAINT, linespacing=1.3)
+            ax.add_patch(Rectangle((1.67 + number * 0.52, y), 0.46, 0.8, facecolor=colour if is_learnt else BAND))
+        ax.text(8.65, y + 0.4, what, va="center", fontsize=10, color=FAINT, linespacing=1.3)
     return figure
 
 
 def steps() -> Any:
     """The five steps of learning a batch."""
-    figure, ax = canvas(9.2, 3.3, 18.4, 6.6)
-    box(ax, 0.2, 3.6, 1.9, 1.5, "batch\nX, y", "#FFFFFF", 11)
+    figure, ax = canvas(9.2, 2.8, 18.4, 5.6)
+    box(ax, 0.1, 2.75, 1.35, 1.4, "batch\nX, y", "#FFFFFF", 11)
     parts = (
-        ("1 assess", "which leaves of\npermanent, active\ntrees are perturbed?"),
+        ("1 assess", "which leaves of\npermanent and\nactive trees are\nperturbed?"),
         ("2 judge", "all forests predict;\nweights follow\ntheir accuracy"),
         ("3 grow, repair", "newest, temporary:\nregrown. permanent:\nsome trees regrown,\nothers repaired"),
         ("4 weigh", "weights of\nthe updated\nforests"),
         ("5 remember", "add samples to\nmemory, drop\nolder ones"),
     )
     for place, (title, text) in enumerate(parts):
-        x = 2.9 + place * 3.1
+        x = 1.85 + place * 3.3
         ax.add_patch(
             FancyBboxPatch(
-                (x, 2.9), 2.65, 2.9, boxstyle="round,pad=0,rounding_size=0.12", facecolor=BAND, edgecolor=LINE
+                (x, 2.1), 3.05, 2.7, boxstyle="round,pad=0,rounding_size=0.12", facecolor=BAND, edgecolor=LINE
             )
         )
-        ax.text(x + 1.325, 5.35, title, ha="center", va="center", fontsize=10.5, fontweight="bold", color=INK)
-        ax.text(x + 1.325, 4.05, text, ha="center", va="center", fontsize=8.1, color=INK, linespacing=1.4)
-        arrow(ax, (x - 0.45 if place else 2.1, 4.35), (x, 4.35))
-    ax.text(5.75, 6.2, "before learning: unbiased accuracy, drift", ha="center", fontsize=9.5, color=FAINT)
-    ax.plot([3.0, 11.6 - 3.1], [5.95, 5.95], color=LINE, linewidth=1)
-    box(ax, 5.6, 0.4, 9.2, 1.3, "new state: forests, weights, memory, report; one assignment", "white", 10)
-    arrow(ax, (16.6, 2.9), (14.8, 1.05), bend=-0.3)
-    ax.text(5.3, 1.05, "if anything fails,\nthe old state stays", ha="right", va="center", fontsize=9, color=FAINT)
+        ax.text(x + 1.525, 4.42, title, ha="center", va="center", fontsize=11, fontweight="bold", color=INK)
+        ax.text(x + 1.525, 3.15, text, ha="center", va="center", fontsize=9.3, color=INK, linespacing=1.35)
+        arrow(ax, (x - 0.25 if place else 1.45, 3.45), (x, 3.45))
+    ax.text(5.03, 5.2, "before learning: unbiased accuracy, drift", ha="center", fontsize=10, color=FAINT)
+    ax.plot([1.85, 8.2], [5.0, 5.0], color=LINE, linewidth=1)
+    box(ax, 5.0, 0.2, 9.4, 1.1, "new state: forests, weights, memory, report; one assignment", "white", 10.5)
+    arrow(ax, (16.6, 2.1), (14.4, 0.75), bend=-0.3)
+    ax.text(4.7, 0.75, "if anything fails,\nthe old state stays", ha="right", va="center", fontsize=10, color=FAINT)
     return figure
 
 
 def repair() -> Any:
     """A leaf that a batch contradicts is expanded."""
-    figure, ax = canvas(8.8, 3.4, 17.6, 6.8)
-    for left, title in ((0.3, "before"), (9.3, "after")):
-        ax.text(left + 3.6, 6.4, title, ha="center", fontsize=11, fontweight="bold", color=INK)
-        for start, end in (((left + 3.6, 5.2), (left + 1.7, 3.9)), ((left + 3.6, 5.2), (left + 5.6, 3.9))):
-            ax.plot(*zip(start, end, strict=True), color=LINE, linewidth=1.2, zorder=0)
-        box(ax, left + 2.5, 5.0, 2.2, 0.85, "area ≤ 70 ?")
-        box(ax, left + 0.7, 3.1, 2.0, 0.85, "low  40" if title == "before" else "low  51", "#CDE7F7")
-    box(ax, 4.9, 3.1, 2.1, 0.85, "high  30", "#F7DDB0")
-    ax.text(
-        5.95, 2.45, "batch here:\n4 high, 9 low", ha="center", va="top", fontsize=9.5, color="#B3400A", linespacing=1.35
-    )
-    ax.text(5.95, 0.95, "perturbed", ha="center", fontsize=10, fontweight="bold", color="#B3400A")
-    arrow(ax, (7.6, 4.2), (9.3, 4.2), colour=INK)
-    for end in ((13.4, 2.0), (16.2, 2.0)):
-        ax.plot([14.9, end[0]], [3.3, end[1]], color=LINE, linewidth=1.2, zorder=0)
-    box(ax, 13.35, 3.1, 3.1, 0.85, "district = centre ?", "#FFFFFF")
-    box(ax, 12.4, 1.15, 2.0, 0.85, "high  33", "#F7DDB0")
-    box(ax, 15.2, 1.15, 2.0, 0.85, "low  10", "#CDE7F7")
-    ax.text(13.9, 0.5, "grown from the leaf's samples, old and new", ha="center", fontsize=9.5, color=FAINT)
-    ax.text(2.0, 2.45, "batch here:\n11 low", ha="center", va="top", fontsize=9.5, color=FAINT, linespacing=1.35)
-    ax.text(11.0, 2.75, "counted,\nnot changed", ha="center", va="top", fontsize=9.5, color=FAINT, linespacing=1.35)
+    figure, ax = canvas(6.4, 3.0, 12.8, 6.0)
+    warning = "#B3400A"
+    for root, low, high, title in ((2.6, 1.2, 4.0, "before"), (8.6, 6.9, 10.6, "after")):
+        ax.text(root, 5.55, title, ha="center", fontsize=11, fontweight="bold", color=INK)
+        for end in (low, high):
+            ax.plot([root, end], [4.7, 3.6], color=LINE, linewidth=1.2, zorder=0)
+        box(ax, root - 1.1, 4.35, 2.2, 0.8, "area ≤ 70 ?")
+        box(ax, low - 0.9, 2.85, 1.8, 0.8, "low  40" if title == "before" else "low  51", "#CDE7F7")
+    box(ax, 3.1, 2.85, 1.8, 0.8, "high  30", "#F7DDB0")
+    ax.text(1.2, 2.55, "batch here:\n11 low", ha="center", va="top", fontsize=10, color=FAINT, linespacing=1.3)
+    ax.text(4.0, 2.55, "batch here:\n4 high, 9 low", ha="center", va="top", fontsize=10, color=warning, linespacing=1.3)
+    ax.text(4.0, 1.0, "perturbed", ha="center", fontsize=10.5, fontweight="bold", color=warning)
+    arrow(ax, (5.05, 4.0), (6.35, 4.0), colour=INK)
+    ax.text(6.9, 2.55, "counted,\nnot changed", ha="center", va="top", fontsize=10, color=FAINT, linespacing=1.3)
+    for end in (9.5, 11.6):
+        ax.plot([10.6, end], [3.0, 2.0], color=LINE, linewidth=1.2, zorder=0)
+    box(ax, 8.95, 2.85, 3.3, 0.8, "district = centre ?")
+    box(ax, 8.6, 1.35, 1.8, 0.8, "high  33", "#F7DDB0")
+    box(ax, 10.75, 1.35, 1.7, 0.8, "low  10", "#CDE7F7")
+    told = "grown from the leaf's\nsamples, old and new"
+    ax.text(10.55, 1.1, told, ha="center", va="top", fontsize=10, color=FAINT, linespacing=1.3)
     return figure
 
 
 def three_changes() -> Any:
     """Noise, changed class frequencies, other rules."""
-    figure, axes = plt.subplots(1, 4, figsize=(9.6, 2.9), facecolor="white")
+    figure, axes = plt.subplots(1, 4, figsize=(6.6, 2.3), facecolor="white")
     titles = (
         "what was learnt",
-        "noise:\nsome labels are wrong",
-        "class frequencies: one\nclass is more frequent",
+        "noise: some\nlabels are wrong",
+        "class frequencies:\none more often",
         "drift:\nother rules",
     )
     rng = np.random.default_rng(3)
@@ -195,7 +195,7 @@ def three_changes() -> Any:
         if title.startswith("noise"):
             shown = shown ^ (rng.random(len(rows)) < 0.15)
         for value, colour in ((True, BLUE), (False, ORANGE)):
-            ax.scatter(*X[rows][shown == value].T, s=9, color=colour)
+            ax.scatter(*X[rows][shown == value].T, s=6, color=colour)
         if line:
             ax.plot([-3, 3], [3, -3], color=LINE, linewidth=1, linestyle=(0, (4, 3)))
         ax.plot([-3, 3], [line + 3, line - 3], color=INK, linewidth=1.2)
@@ -208,49 +208,32 @@ def three_changes() -> Any:
 
 def memory() -> Any:
     """Which samples are kept."""
-    figure, ax = canvas(8.8, 2.9, 17.6, 5.8)
-    ax.text(0.3, 5.0, "samples of the stream, by class", fontsize=10, color=FAINT)
+    figure, ax = canvas(6.4, 2.9, 12.8, 5.8)
+    ax.text(0.2, 5.3, "samples of the stream, by class", fontsize=10, color=FAINT)
     counts, colours = (0.66, 0.3, 0.04), (PERMANENT, ACTIVE, TEMPORARY)
     for place in range(12):
-        y, x = 2.9, 0.3 + place * 0.9
+        y, x = 3.45, 0.2 + place * 0.58
         for share, colour in zip(counts, colours, strict=True):
-            ax.add_patch(Rectangle((x, y), 0.8, 1.8 * share, facecolor=colour, alpha=1.0 if place > 8 else 0.45))
-            y += 1.8 * share
-    ax.text(0.3, 2.35, "older batches", fontsize=9.5, color=FAINT)
-    ax.text(8.4, 2.35, "window: last 3", fontsize=9.5, color=INK)
-    arrow(ax, (4.0, 2.2), (5.2, 1.2), bend=0.2)
-    arrow(ax, (9.7, 2.2), (9.7, 1.2))
+            ax.add_patch(Rectangle((x, y), 0.5, 1.6 * share, facecolor=colour, alpha=1.0 if place > 8 else 0.45))
+            y += 1.6 * share
+    ax.text(2.7, 2.95, "older batches", ha="center", fontsize=10, color=FAINT)
+    ax.text(6.25, 2.95, "window: last 3", ha="center", fontsize=10, color=INK)
+    arrow(ax, (2.7, 2.85), (2.7, 2.05))
+    arrow(ax, (6.25, 2.85), (6.25, 2.05))
     roots = np.sqrt(counts) / np.sqrt(counts).sum()
-    x = 5.3
+    x = 1.2
     for share, colour in zip(roots, colours, strict=True):
-        ax.add_patch(Rectangle((x, 0.3), 3.0 * share, 0.85, facecolor=colour))
+        ax.add_patch(Rectangle((x, 1.2), 3.0 * share, 0.8, facecolor=colour))
         x += 3.0 * share
-    ax.add_patch(Rectangle((8.4, 0.3), 2.6, 0.85, facecolor=BAND, edgecolor=LINE))
-    ax.text(9.7, 0.72, "all of it", ha="center", va="center", fontsize=9.5, color=INK)
-    ax.text(
-        5.1,
-        0.72,
-        "memory_size samples,\neach class by the square root\nof its count",
-        ha="right",
-        va="center",
-        fontsize=9.5,
-        color=INK,
-        linespacing=1.35,
-    )
-    for place, (name, share, colour) in enumerate(
-        zip(("frequent class", "another", "rare class"), counts, colours, strict=True)
-    ):
-        y = 4.4 - 0.75 * place
-        ax.add_patch(Rectangle((11.9, y - 0.2), 0.4, 0.4, facecolor=colour))
-        ax.text(
-            12.5,
-            y,
-            f"{name}: {share:.0%} of the stream,\n{roots[place]:.0%} of the memory",
-            va="center",
-            fontsize=9,
-            color=INK,
-            linespacing=1.2,
-        )
+    ax.add_patch(Rectangle((5.2, 1.2), 2.1, 0.8, facecolor=BAND, edgecolor=LINE))
+    ax.text(6.25, 1.58, "all of it", ha="center", va="center", fontsize=10, color=INK)
+    told = "memory_size samples, each class\nby the square root of its count"
+    ax.text(0.2, 0.95, told, va="top", fontsize=10, color=INK, linespacing=1.3)
+    for place, (name, share, colour) in enumerate(zip(("frequent", "another", "rare"), counts, colours, strict=True)):
+        y = 4.6 - 1.15 * place
+        ax.add_patch(Rectangle((7.75, y - 0.2), 0.4, 0.4, facecolor=colour))
+        text = f"{name}: {share:.0%} of the stream,\n{roots[place]:.0%} of the memory"
+        ax.text(8.35, y, text, va="center", fontsize=10, color=INK, linespacing=1.25)
     return figure
 
 

@@ -20,7 +20,7 @@ POSTER = DOCS / "images" / "poster.svg"
 WIDTH, HEIGHT, MARGIN = 1123, 1588, 50  # A3 at 96 dots per inch
 INK, FAINT, LINE, ACCENT = "#222222", "#666666", "#C8C8C8", "#0072B2"
 COLUMN = (WIDTH - 3 * MARGIN) / 2
-WIDE = 860  # of the drawing with the smallest letters
+WIDE = 940  # of the drawing over both columns
 
 
 def lines(x: float, y: float, *texts: str, size: float = 15, colour: str = INK, weight: str = "normal") -> str:
@@ -64,12 +64,12 @@ def results(x: float, y: float) -> Iterator[str]:
     for k, stream in enumerate(streams):
         yield lines(left + k * step, y, stream, size=15, colour=FAINT)
     for n, (row, told) in enumerate(named.items(), start=1):
-        yield lines(x, y + 26 * n, told, size=15, weight="bold" if row == "ADF-R" else "normal")
+        yield lines(x, y + 24 * n, told, size=15, weight="bold" if row == "ADF-R" else "normal")
         for k, stream in enumerate(streams):
             value = table.number(row, stream)
             shown = "–" if value is None else f"{value:.3f}".lstrip("0")
             weight = "bold" if value == best[stream] else "normal"
-            yield lines(left + k * step, y + 26 * n, shown, size=15, weight=weight)
+            yield lines(left + k * step, y + 24 * n, shown, size=15, weight=weight)
 
 
 def poster() -> str:
@@ -81,7 +81,8 @@ def poster() -> str:
             MARGIN, 126, "A classifier for data that arrive in batches, with new classes and changing rules", size=22
         ),
         lines(WIDTH - 240, 88, "adforest", size=30, colour=ACCENT, weight="bold"),
-        lines(WIDTH - 240, 126, "pip install adforest", size=19),
+        lines(WIDTH - 240, 121, "pip install adforest", size=19),
+        lines(WIDTH - 240, 143, "from the first release on", size=15, colour=FAINT),
         section(MARGIN, 180, "The problem"),
         lines(
             MARGIN,
@@ -91,7 +92,7 @@ def poster() -> str:
             "the rules change. A refit on everything follows slowly; a refit on",
             "the last months forgets.",
         ),
-        picture("three-changes", MARGIN, 303, COLUMN)[0],
+        picture("three-changes", MARGIN, 300, COLUMN)[0],
         section(right, 180, "Four forests"),
         lines(
             right,
@@ -99,63 +100,64 @@ def poster() -> str:
             "They differ in the batches that they are trained on. Until rules",
             "change, the active forest is the permanent one.",
         ),
-        picture("forests", right, 263, COLUMN)[0],
-        section(MARGIN, 500, "Learning a batch"),
+        picture("forests", right, 258, COLUMN)[0],
+        section(MARGIN, 523, "Learning a batch"),
         lines(
             MARGIN,
-            536,
+            559,
             "Every forest predicts the batch before it is learnt. That is the test",
             "that weights and drift depend on, and the accuracy that users got.",
             "What follows makes a new state; the old one is not changed. If any",
             "step fails, the model is what it was.",
         ),
-        section(right, 500, "Who votes"),
+        section(right, 523, "Who votes"),
         lines(
             right,
-            536,
+            559,
             "The weight of a voter is multiplied by exp(0.1 · gain) of its predictions",
             "on the next batch, and one percent of all weight is redistributed (fixed",
             "share, Herbster & Warmuth 1998): the vote is hardly worse than the best",
-            "forest, even if the best one changes. Near the last samples all forests",
-            "vote; elsewhere the permanent one alone, which knows older samples.",
+            "forest, even if the best one changes. Where the last batches have",
+            "samples, the permanent forest begins with half of the weight; elsewhere",
+            "with 0.9 of it, since it knows older samples.",
         ),
-        picture("steps", (WIDTH - WIDE) / 2, 640, WIDE)[0],
-        section(MARGIN, 975, "Repair, do not rebuild"),
+        picture("steps", (WIDTH - WIDE) / 2, 694, WIDE)[0],
+        section(MARGIN, 1016, "Repair, do not rebuild"),
         lines(
             MARGIN,
-            1011,
+            1052,
             "A leaf that the batch contradicts is expanded, from old and new",
             "samples; the rest of the tree stays. The oldest trees are regrown.",
         ),
-        picture("repair", MARGIN, 1055, COLUMN)[0],
-        section(right, 975, "A bounded memory"),
+        picture("repair", MARGIN, 1092, COLUMN)[0],
+        section(right, 1016, "A bounded memory"),
         lines(
             right,
-            1011,
+            1052,
             "Trees are grown from samples in memory, stratified by class, so that",
             "classes which are rare or gone keep theirs. Time and memory per",
             "batch do not grow with the stream.",
         ),
-        picture("memory", right, 1070, COLUMN)[0],
-        f'<line x1="{MARGIN}" y1="1319" x2="{WIDTH - MARGIN}" y2="1319" stroke="{LINE}"/>',
-        lines(MARGIN, 1310, "Real streams in time order", size=21, colour=ACCENT, weight="bold"),
-        lines(MARGIN, 1345, "Accuracy on each batch before it is", "learnt, 20 trees (River: 10)", size=15),
-        *results(MARGIN, 1366),
+        picture("memory", right, 1110, COLUMN)[0],
+        f'<line x1="{MARGIN}" y1="1361" x2="{WIDTH - MARGIN}" y2="1361" stroke="{LINE}"/>',
+        lines(MARGIN, 1352, "Real streams in time order", size=21, colour=ACCENT, weight="bold"),
+        lines(MARGIN, 1385, "Accuracy on each batch before it is", "learnt, 20 trees (River: 10)", size=15),
+        *results(MARGIN, 1407),
         lines(
             MARGIN,
-            1536,
+            1556,
             "After Rahman & Islam, Adaptive Decision Forest, Pattern Recognition 122, 2022, "
             "which has three forests, of which one predicts at a time.",
             "Figures: docs/results.md, with the commands that repeat them. BSD-3-Clause.",
-            size=14,
+            size=13,
             colour=FAINT,
         ),
     ]
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{WIDTH}" '
-        f'height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="Helvetica, Arial, sans-serif">'
+        f'height="{HEIGHT}" viewBox="0 14 {WIDTH} {HEIGHT}" font-family="Helvetica, Arial, sans-serif">'
     )
-    return "\n".join([head, f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>', *parts, "</svg>", ""])
+    return "\n".join([head, f'<rect y="14" width="{WIDTH}" height="{HEIGHT}" fill="white"/>', *parts, "</svg>", ""])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What pages show that is not between marks of `marked_tables`: nextbatch's table, and drawings of chapters."""
+"""What pages show that is not between marks of `marked_tables`: nextbatch's table, drawings of chapters, the paper."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ RUNS = CHECKOUT / "benchmarks" / "nextbatch" / "results"
 DRAWINGS: tuple[tuple[str, str, list[str]], ...] = (
     ("docs/drawings.py", "docs/images/online.svg", ["online"]),
     ("docs/poster.py", "docs/images/poster.svg", []),
+    ("paper/table.py", "paper/paper.md", []),
 )
 
 

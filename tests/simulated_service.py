@@ -25,7 +25,7 @@ from adforest.service.orders import order_for
 from adforest.service.requests import AddTask, ChangeRecord, KeepRecords, SetLabels
 from adforest.service.settings import ModelSettings, label_text
 from adforest.service.store import LOG, SETTINGS, Store, StoreFullError
-from adforest.service.trainer import Place
+from adforest.service.trainer import LearntThrough
 from sequential_records import Expectation
 
 FOLDER, MODEL = Path("/data/m.adf.service"), Path("/data/m.adf")
@@ -206,7 +206,7 @@ class ListTrainer:
             place, model = json.loads(content)
         except ValueError as error:
             raise ModelFileError(name) from error
-        return model, Place(*place)
+        return model, LearntThrough(*place)
 
     def n_batches(self, model):
         return len(model)
@@ -300,7 +300,7 @@ class World:
         if found is None:
             self.store.open_task(0, None, None)
         else:
-            self.store.open_task(learner.place.version, found.batch, found.report)
+            self.store.open_task(learner.learnt_through.version, found.batch, found.report)
             self._note_version()
         self.learner = learner
 

@@ -32,3 +32,18 @@ def test_ratios_that_asv_follows():
     for name in tracks:
         assert getattr(one, name)() > 0
     assert len(one.ours.history_) == 1, "the model that is compared does not learn meanwhile"
+
+
+def test_what_a_release_promises_has_measures_with_names():
+    """Import, help, and two models that learn side by side: `python benchmarks/measures.py import help side`."""
+    code = (
+        "import json, measures\n"
+        "(line,) = measures.measure_side_by_side(n_batches=2, n=200, rounds=1)\n"
+        "print(json.dumps([line, list(measures.MEASURES)]))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=BENCHMARKS, timeout=120)
+    assert said.returncode == 0, said.stderr
+    line, names = json.loads(said.stdout)
+    assert {"import", "help", "cli", "side_by_side"} <= set(names)
+    assert line["measure"].startswith("two models in two threads")
+    assert line["times_faster"] > 0

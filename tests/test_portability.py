@@ -74,7 +74,7 @@ def test_lines_end_alike_on_every_system():
 
 
 POSIX_ONLY = re.compile(
-    r"send_signal|os\.(?:kill|fork|mkfifo|symlink|link|umask)\b|symlink_to|hardlink_to|\bst_mode|\bst_nlink|\.chmod\("
+    r"send_signal|os\.(?:dup|kill|fork|mkfifo|symlink|link|umask)\b|symlink_to|hardlink_to|\bst_mode|\bst_nlink|\.chmod\("
     r"|AF_UNIX|SIGKILL|SIGHUP|import resource|setrlimit|pgrep|killpg|[\"']sh[\"' ]|/bin/sh|/dev/|/proc/"
 )
 
@@ -109,3 +109,9 @@ def test_tests_that_need_posix_say_so():
             marks = " ".join(map(ast.unparse, test.decorator_list))
             where = f"{path.relative_to(ROOT)}:{test.lineno}"
             assert re.search(r"mark\.posix|skipif|needs_java", marks), f"{where} needs pytest.mark.posix"
+
+
+def test_sockets_are_not_taken_for_descriptors_of_files():
+    """Windows has other numbers for them; `socket.fromfd` copies both kinds."""
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        assert "fileno=os.dup(" not in path.read_text(encoding="utf-8"), path

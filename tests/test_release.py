@@ -3,6 +3,7 @@
 import importlib.util
 import re
 import runpy
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -51,12 +52,37 @@ def test_the_citation_names_the_paper():
     text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     for part in ("Rahman", "Islam", "Pattern Recognition", "volume: 122", "108345", "year: 2022", "10.1016/"):
         assert part in text
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    assert f"\nversion: {version}\n" in text
 
 
 def test_what_is_installed_with_the_package_has_permissive_licences(capsys):
     assert load_tool("licences").main() == 0
     libraries = {line.split()[0] for line in capsys.readouterr().out.splitlines()}
     assert {"numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl", "narwhals", "safetensors"} <= libraries
+
+
+def test_the_manual_lists_these_libraries_and_licences():
+    """Older versions of a library may ask for fewer others, or say less of their licence (`make test-oldest`)."""
+    licences = load_tool("licences")
+    (text,) = licences.MARKED.findall(licences.PAGE.read_text(encoding="utf-8"))
+    table = re.findall(r"^\| ([\w-]+) \| (.+) \|$", text, flags=re.MULTILINE)[1:]
+    listed = {name: set(what.split(" AND ")) for name, what in table}
+    for name, _, what in licences.rows():
+        assert set(what.split(" AND ")) <= listed.get(name, set()), "run: python tools/licences.py --write"
+    assert list(listed) == sorted(listed)
+    assert set().union(*listed.values()) <= licences.ALLOWED
+
+
+def test_the_table_of_licences_is_written_between_its_marks(tmp_path, monkeypatch, capsys):
+    licences = load_tool("licences")
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- licences -->\nold\n<!-- end -->\nbehind\n", encoding="utf-8")
+    monkeypatch.setattr(licences, "PAGE", page)
+    assert licences.main(("--write",)) == 0
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n<!-- licences -->\n| library | licence |\n|---|---|\n| ")
+    assert text.endswith(" |\n<!-- end -->\nbehind\n")
 
 
 def test_another_licence_is_told(capsys, monkeypatch):
@@ -89,6 +115,25 @@ def test_the_paper_says_who_is_ahead_as_the_results_do():
     behind = [name for part in re.findall(r"ahead on (.+?) by", said[2]) for name in part.split(" and ")]
     assert len(behind) == 9 - len(ahead)
     assert not set(behind) & set(ahead)
+
+
+def test_the_paper_has_the_table_of_the_results_and_the_sections_that_joss_asks_for():
+    text = (ROOT / "paper" / "paper.md").read_text(encoding="utf-8")
+    written = runpy.run_path(str(ROOT / "paper" / "table.py"))["with_table"](text)
+    assert text == written, "run: python paper/table.py"
+    assert re.findall(r"^# (.+)$", text, flags=re.MULTILINE) == [
+        "Summary",
+        "Statement of need",
+        "State of the field",
+        "Software design",
+        "Research impact statement",
+        "Acknowledgements",
+        "References",
+    ]
+    assert 750 <= len(text.split("---", 2)[2].split()) <= 1750
+    cited = set(re.findall(r"@(\w+)", text))
+    listed = set(re.findall(r"^@\w+\{(\w+),", (ROOT / "paper" / "paper.bib").read_text(encoding="utf-8"), re.MULTILINE))
+    assert cited == listed
 
 
 def test_the_changelog_links_to_pages_of_the_manual_alone():

@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -33,12 +34,48 @@ def test_everything_a_workflow_runs_is_a_make_target(path):
     assert ('"$TARGET"' in named) == bool(chosen)
 
 
+def test_recipes_name_programs_of_the_environment_by_their_path():
+    """The make of macOS starts simple lines without a shell, and looks for programs in the PATH it was called with."""
+    recipes = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+    first = re.findall(r"^\t@?([\w-]+) ", recipes, flags=re.MULTILINE)
+    assert set(first) <= {"rm", "touch", "mkdir", "echo", "printf", "env", "if", "gh", "cd"}
+
+
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_actions_are_pinned_by_hash(path):
     for action, comment in re.findall(r"uses: (\S+)(.*)", path.read_text(encoding="utf-8")):
         if not action.startswith("./"):
             assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action)
             assert re.fullmatch(r" # v\d+\.\d+\.\d+", comment)
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_every_job_has_an_end(path):
+    """Else one that hangs takes six hours."""
+    jobs = path.read_text(encoding="utf-8").partition("\njobs:\n")[2]
+    for job in re.split(r"^  (?=\w)", jobs, flags=re.MULTILINE)[1:]:
+        assert ("runs-on:" in job) == ("timeout-minutes:" in job), job.splitlines()[0]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_recipes_have_the_same_shell_on_windows(path):
+    text = path.read_text(encoding="utf-8")
+    assert ("windows" not in text) or "defaults:\n  run:\n    shell: bash" in text
+
+
+def test_workflows_that_others_call_do_not_cancel_each_other():
+    """The name of a workflow that is called is that of the caller."""
+    called = [path for path in WORKFLOWS if "workflow_call:" in path.read_text(encoding="utf-8")]
+    groups = {re.search(r"group: (\S+)", path.read_text(encoding="utf-8"))[1] for path in called}
+    assert {path.stem for path in called} == {"tests", "wheels"} == {group.partition("-")[0] for group in groups}
+
+
+def test_what_makes_a_release_is_installed_with_hashes():
+    tools = (ROOT / "packaging" / "tools.txt").read_text(encoding="utf-8")
+    pinned = re.findall(r"^([\w.-]+)==(\S+).*\\$", tools, flags=re.MULTILINE)
+    named = re.search(r"^TOOLS := (.+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)[1]
+    assert {name for name, _ in pinned} >= set(named.split()) == {"build", "twine", "cibuildwheel", "cyclonedx-bom"}
+    assert tools.count("\n    --hash=sha256:") >= len(pinned)
 
 
 def test_what_is_installed_with_hashes_is_all_that_the_environment_needs():
@@ -64,14 +101,42 @@ def test_the_conda_recipe_asks_for_what_the_package_asks_for():
     assert f'version: "{project["version"]}"' in recipe
     for one in [*project["dependencies"], "python" + project["requires-python"]]:
         assert f"    - {one.replace('>=', ' >=')}\n" in recipe
+    assert recipe.count(f"    - python {project['requires-python']}\n") == 2  # to build, to run
 
 
-@pytest.fixture
-def tool():
-    spec = importlib.util.spec_from_file_location("check_wheel", ROOT / "tools" / "check_wheel.py")
+def load_tool(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.mark.parametrize(
+    ("tag", "heading", "files", "said"),
+    [
+        ("v1.2.0", "1.2.0 (2030-01-31)", ["dist/adforest-1.2.0-cp311-abi3-any.whl", "dist/adforest-1.2.0.tar.gz"], []),
+        (None, "1.2.0 (unreleased)", ["dist/adforest-1.2.0.tar.gz"], []),
+        ("v1.3.0", "1.2.0 (2030-01-31)", [], ["the tag is v1.3.0, the version 1.2.0; expected v1.2.0."]),
+        ("v1.2.0", "1.2.0 (unreleased)", [], ["CHANGELOG.md begins with '1.2.0 (unreleased)'; expected '1.2.0 (YYYY-"]),
+        ("v1.2.0", "Unreleased", [], ["CHANGELOG.md begins with 'Unreleased'; expected '1.2.0 (YYYY-MM-DD)'."]),
+        (None, "", ["dist/adforest-1.1.0.tar.gz"], ["adforest-1.1.0.tar.gz is not of version 1.2.0"]),
+    ],
+)
+def test_what_is_built_from_a_tag_is_its_version(tmp_path, tag, heading, files, said):
+    (tmp_path / "pyproject.toml").write_text('[project]\nversion = "1.2.0"\n', encoding="utf-8")
+    (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n## {heading}\n\n## 1.1.0\n", encoding="utf-8")
+    found = list(load_tool("check_release").troubles(files, tag, tmp_path))
+    assert [one[: len(start)] for one, start in zip(found, said, strict=True)] == said
+
+
+def test_a_tag_is_told_by_its_environment_variables(monkeypatch, capsys):
+    check = load_tool("check_release")
+    monkeypatch.delenv("GITHUB_REF_TYPE", raising=False)
+    assert check.main([]) == 0
+    monkeypatch.setenv("GITHUB_REF_TYPE", "tag")
+    monkeypatch.setenv("GITHUB_REF_NAME", "v0.0.0")
+    assert check.main([]) == 1
+    assert "the tag is v0.0.0" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -82,13 +147,14 @@ def tool():
         ("a.py", b"", "has no kernels"),
     ],
 )
-def test_a_wheel_that_is_not_as_it_should_be(tool, tmp_path, capsys, name, content, said):
+def test_a_wheel_that_is_not_as_it_should_be(tmp_path, capsys, name, content, said):
     with zipfile.ZipFile(tmp_path / "a.whl", "w") as wheel:
         wheel.writestr(name, content)
-    assert tool.main([str(tmp_path / "a.whl")]) == 1
+    assert load_tool("check_wheel").main([str(tmp_path / "a.whl")]) == 1
     assert said in capsys.readouterr().out
 
 
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
 def test_the_compiler_of_manylinux_wheels_is_one_that_a_shell_can_start():
     """It is handed on within quotes, in which a shell expands nothing."""
     shown = subprocess.run(["make", "-n", "manylinux"], cwd=ROOT, capture_output=True, text=True, check=True).stdout

@@ -1,6 +1,7 @@
 """Licences of the libraries that `pip install adforest` brings, from the metadata of those that are installed.
 
-Run: python tools/licences.py; it prints a table, and ends with 1 if a licence is not in ALLOWED.
+Run: python tools/licences.py; it prints a table, and ends with 1 if a licence is not in ALLOWED. With --write it also
+writes names and licences into docs/contributing.md, between marks.
 """
 
 from __future__ import annotations
@@ -9,8 +10,11 @@ import re
 import sys
 from collections.abc import Iterator
 from importlib.metadata import metadata, requires
+from pathlib import Path
 
 ALLOWED = {"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "MIT", "PSF-2.0", "Zlib"}
+PAGE = Path(__file__).parents[1] / "docs" / "contributing.md"
+MARKED = re.compile(r"(?<=<!-- licences -->\n).*?(?=<!-- end -->)", re.DOTALL)
 CLASSIFIERS = {"Apache Software License": "Apache-2.0", "BSD License": "BSD-3-Clause", "MIT License": "MIT"}
 
 
@@ -46,9 +50,17 @@ def rows(package: str = "adforest") -> Iterator[tuple[str, str, str]]:
         yield name, metadata(name)["Version"], licence_of(name)
 
 
-def main() -> int:
+def table(found: list[tuple[str, str, str]]) -> str:
+    """Return names and licences in Markdown."""
+    return "".join(["| library | licence |\n|---|---|\n", *(f"| {name} | {what} |\n" for name, _, what in found)])
+
+
+def main(options: tuple[str, ...] = ()) -> int:
     """Print the table; return the exit code."""
     found = list(rows())
+    if "--write" in options:
+        text = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(MARKED.sub(lambda _: table(found), text), encoding="utf-8")
     print(*(f"{name:<16}{version:<12}{licence}" for name, version, licence in found), sep="\n")
     others = [name for name, _, licence in found if not set(re.split(" AND | OR ", licence)) <= ALLOWED]
     if others:
@@ -57,4 +69,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(tuple(sys.argv[1:])))

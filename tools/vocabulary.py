@@ -61,9 +61,9 @@ NAMES = {  # by a part of a name: what else to call it
 }
 KEPT = {  # by the beginning of a path: expressions and names that stay, most of them because they are public
     "src/adforest/adaptation/tuning.py": {"right answer", "right answers"},
+    "src/adforest/service/": {"place"},  # a column of the tables
     "src/adforest/simulation/": {"X_held", "y_held", "n_held", "HELD_SHARE", "TEST_SHARE", "large_leaf_share"},
 }
-NAMES_LEFT = ("src/adforest/service/",)  # whose names are not checked yet
 SPACE = r"\s+(?:# )?"  # an expression may begin on one line and end on the next
 EXPRESSION = re.compile("|".join(rf"(\b(?:{one.replace(' ', SPACE)})\b)" for one in INSTEAD), re.IGNORECASE)
 
@@ -158,8 +158,7 @@ def findings(name: str, text: str) -> Iterator[tuple[int, str, str]]:
     else:
         prose, names = prose_of_page(text), iter(())
     yield from find(prose)
-    if not name.startswith(NAMES_LEFT):
-        yield from find_names(names)
+    yield from find_names(names)
 
 
 def main() -> int:

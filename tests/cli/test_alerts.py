@@ -3,6 +3,7 @@
 import json
 import re
 import socket
+import ssl
 import sys
 from datetime import UTC, datetime, timedelta
 
@@ -234,6 +235,19 @@ def test_rules_in_words(capsys, tmp_path):
         "receivers": ["mail to a@b.org by localhost:25"],
         "failures": [],
     }
+
+
+def test_a_connection_with_tls_is_cut_at_the_end_of_its_time():
+    """Such a socket refuses to be copied by its own method."""
+    ours, theirs = socket.socketpair()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    with theirs, context.wrap_socket(ours, server_hostname="a", do_handshake_on_connect=False) as secure:
+        deadline = connections.Deadline(0.05)
+        deadline.watch(secure)
+        theirs.settimeout(60)
+        with pytest.raises(TimeoutError, match=r"no answer within 0\.05 s"), deadline.held():
+            received = theirs.recv(1)
+        assert received == b""
 
 
 def test_a_trial(capsys, tmp_path):

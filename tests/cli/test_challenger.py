@@ -1,6 +1,7 @@
 """Champion and challenger: two models compared on the same records, and one that learns beside another."""
 
 import re
+import stat
 
 import numpy as np
 import pytest
@@ -167,6 +168,14 @@ def test_the_page_shows_both_and_promote_puts_it_in_place(capsys, folder, tmp_pa
     code, _, err = run(capsys, "promote", model)
     assert code == 1
     assert f"there is no model '{beside}'" in err
+
+
+@pytest.mark.posix
+def test_the_model_before_is_readable_by_its_owner_alone(capsys, folder, tmp_path):
+    model, *_ = watch(capsys, folder, "--n-estimators", "1", "--challenger", "max_depth=1")
+    assert run(capsys, "promote", model)[0] == 0
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.glob("*.adf")}
+    assert modes == {"m.adf": 0o600, "m.former.adf": 0o600}
 
 
 @pytest.mark.posix

@@ -10,6 +10,7 @@ import pytest
 
 from adforest.monitor import serve
 from adforest.monitor.access import is_loopback
+from adforest.monitor.launch import listen
 from monitor_server import monitoring
 from rent_stream import rent_model
 
@@ -252,6 +253,14 @@ def test_a_port_that_is_taken(folder):
         port = taken.getsockname()[1]
         with pytest.raises(OSError, match=rf"cannot listen at 127\.0\.0\.1, port {port}: .* Give another --port"):
             serve(folder, port=port)
+
+
+def test_where_another_process_could_take_the_same_port_it_is_kept_out(monkeypatch):
+    """On Windows, where SO_REUSEADDR means that; its own option is the one that is set."""
+    monkeypatch.setattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_KEEPALIVE, raising=False)
+    with listen("127.0.0.1", 0) as listener:
+        options = (socket.SO_KEEPALIVE, socket.SO_REUSEADDR)
+        assert [bool(listener.getsockopt(socket.SOL_SOCKET, one)) for one in options] == [True, False]
 
 
 def test_a_host_that_is_none():

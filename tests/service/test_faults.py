@@ -74,7 +74,7 @@ class Life:
         if self.learner is None:
             learner = Learner(RealDisk(), self.model, self.folder, ListTrainer(), "y", "log")
             found = learner.open(has_challenger=False)
-            self.store.open_task(learner.place.version, found and found.batch, found and found.report)
+            self.store.open_task(learner.learnt_through.version, found and found.batch, found and found.report)
             self.learner = learner
 
     def close(self):

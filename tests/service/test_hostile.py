@@ -367,7 +367,7 @@ def test_too_much_at_once_is_told_when_to_come_again(client, monkeypatch):
 
 
 def test_bodies_of_all_requests_together_have_a_limit(client, monkeypatch):
-    monkeypatch.setattr("adforest.service.receiving.MAX_HELD", 100_000)
+    monkeypatch.setattr("adforest.service.receiving.MAX_BODY_BYTES", 100_000)
     port, body = client.base_url.port, {"records": as_records(rents(2))}
     with socket.create_connection(("127.0.0.1", port), timeout=10) as one:
         head = b"POST /v1/models/rents/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 200000\r\n\r\n"
@@ -392,7 +392,7 @@ def sparse(n_records, n_columns):
 
 
 def test_a_table_that_is_larger_than_its_body_is_counted(client, monkeypatch):
-    monkeypatch.setattr("adforest.service.receiving.MAX_HELD", 1_000_000)
+    monkeypatch.setattr("adforest.service.receiving.MAX_BODY_BYTES", 1_000_000)
     tall = io.BytesIO()
     parquet.write_table(pa.table({f"x{n}": pa.array([1] * 20_000) for n in range(10)}), tall)
     for body, kind in ((sparse(4_000, 50), "application/json"), (tall.getvalue(), "application/vnd.apache.parquet")):

@@ -127,7 +127,7 @@ def break_waiting(monkeypatch):
     real = adforest.service.learner.Learner.run
 
     def run(self, order):
-        self.place = self.place._replace(version=0)
+        self.learnt_through = self.learnt_through._replace(version=0)
         return real(self, order)
 
     monkeypatch.setattr(adforest.service.learner.Learner, "run", run)

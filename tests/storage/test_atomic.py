@@ -1,10 +1,12 @@
 """A kill at any moment leaves the old file or the new one, whole."""
 
+import errno
 import os
 import stat
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -51,6 +53,7 @@ from adforest.storage import atomic
 
 name, when, path = sys.argv[1:]
 real = getattr(os, name)
+atomic.fcntl = None  # fsync on macOS, too
 
 def end(*arguments):
     if when == "after":
@@ -67,6 +70,7 @@ def run(script, *arguments):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.posix
 def test_processes_killed_at_random_moments(tmp_path):
     done = run(KILLED_AT_RANDOM, tmp_path, 60)
@@ -88,12 +92,31 @@ def test_processes_killed_at_each_step(name, when, tmp_path):
 
 
 def test_content_and_name_are_on_the_disk_in_this_order(tmp_path, monkeypatch):
+    monkeypatch.setattr(atomic, "fcntl", None)  # fsync on macOS, too
     steps = []
     for name in ("fsync", "replace"):
         real = getattr(os, name)
         monkeypatch.setattr(atomic.os, name, lambda *given, name=name, real=real: (steps.append(name), real(*given))[1])
     write_atomically(tmp_path / "file", [b"content"])
     assert steps == ["fsync", "replace", "fsync"]
+
+
+@pytest.mark.posix
+@pytest.mark.parametrize("is_supported", [True, False])
+def test_the_cache_of_the_drive_is_flushed_where_fsync_leaves_it(tmp_path, monkeypatch, is_supported):
+    """As on macOS; a file system may not know how, and then fsync is what there is."""
+    steps = []
+
+    def control(descriptor, command):
+        steps.append(command)
+        os.fstat(descriptor)
+        if not is_supported:
+            raise OSError(errno.ENOTSUP, "no such operation")
+
+    monkeypatch.setattr(atomic, "fcntl", SimpleNamespace(F_FULLFSYNC=51, fcntl=control))
+    monkeypatch.setattr(os, "fsync", lambda _: steps.append("fsync"))
+    write_atomically(tmp_path / "file", [b"content"])
+    assert steps == ([51, 51] if is_supported else [51, "fsync"] * 2)
 
 
 def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):

@@ -12,6 +12,7 @@ def all_samples(tmp_path_factory):
     return samples(tmp_path_factory.mktemp("samples"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(N_PARTS))
 def test_no_mutant_does_harm(part, all_samples, tmp_path, capsys):
     outcomes, kinds = [], set()

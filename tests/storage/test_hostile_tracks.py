@@ -119,6 +119,7 @@ def test_blocks_are_those_of_all_older_batches(name, long_history, tmp_path):
     refuse(from_arrays(long_history, document, arrays), tmp_path / "model.adf", match)
 
 
+@pytest.mark.slow
 def test_a_file_does_not_grow_with_batches(tmp_path):
     model = ours(n_estimators=2).fit(*numbers(0))
     known, sizes = model._model, []

@@ -10,6 +10,7 @@ import pytest
 import adforest
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.adaptation import paper, update
+from adforest.growers import GROWERS
 from adforest.monitor import ModelView, tree_text
 from adforest.storage.encoders import KINDS
 from saved_models import CASES, numbers, ours
@@ -44,6 +45,8 @@ def assert_same_answers(one, other, X):
 def test_the_cases_are_of_every_kind():
     models = [make().model._model for make in CASES.values()]
     states = [model.state for model in models]
+    growers = {type(state.settings.grower) for state in states}
+    assert growers >= set(GROWERS.values()), "a base forest has no model in tests/saved_models.py"
     assert any(state.is_active_separate for state in states)
     assert any(state.pending is not None for state in states)
     assert any(state.pending is not None and state.pending.weight is not None for state in states)

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP as errors with a message; Typer would end an interrupted command without one."""
+"""Ctrl-C, SIGTERM, SIGHUP and SIGBREAK as errors with a message; Typer would end an interrupted command without one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # the last not on Windows
+NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # the last only on Windows, where the one before is not
 
 
 class SignalError(KeyboardInterrupt):

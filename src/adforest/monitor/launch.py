@@ -154,7 +154,9 @@ def listen(host: str, port: int, what: str = "the monitor") -> socket.socket:
         raise OSError(f"{what} cannot listen at {host}: {error}. Give a name or address of this machine.") from None
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # On Windows SO_REUSEADDR lets another process take the same port; there, SO_EXCLUSIVEADDRUSE keeps it out.
+        option: int = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
+        listener.setsockopt(socket.SOL_SOCKET, option, 1)
         listener.bind(address)
         listener.listen(128)
     except OSError as error:

@@ -91,7 +91,7 @@ def read_body(
         )
     try:
         if kind == CSV:
-            table = _read_csv(content, {*text, *(name for name, held in kinds.items() if held == TEXT)})
+            table = _read_csv(content, {*text, *(name for name, one in kinds.items() if one == TEXT)})
         else:
             table = _read_parquet(content, hold) if kind in PARQUET else _read_arrow(content)
     except BodyError:

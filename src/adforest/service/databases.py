@@ -58,6 +58,7 @@ def open_file(path: Path) -> sqlite3.Connection:
     database = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("PRAGMA synchronous = FULL")
+    database.execute("PRAGMA fullfsync = 1")  # of macOS, see `sync_file`; elsewhere it has no effect
     # What a process that ended left in the WAL may be in memory only, if its sync failed: here it is written again.
     database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     return database

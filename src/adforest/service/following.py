@@ -77,12 +77,12 @@ class FollowedModels(NamedModels[FollowedModel]):
         self._http = httpx.Client(base_url=self.url, headers=headers, timeout=PATIENCE)
         self._errors = httpx.HTTPError
         self._disk, self._trainer = RealDisk(), ForestTrainer()
-        self._is_ending, self._held = threading.Event(), hold(folder)
+        self._is_ending, self._lock_of_folder = threading.Event(), hold(folder)
         try:
             self._check_folder()
             self._read_kept()
         except BaseException:
-            self._held.close()
+            self._lock_of_folder.close()
             raise
         self._thread = threading.Thread(target=self._follow, name="follower", daemon=True)
         self._thread.start()
@@ -92,7 +92,7 @@ class FollowedModels(NamedModels[FollowedModel]):
         self._is_ending.set()
         self._thread.join()
         self._http.close()
-        self._held.close()
+        self._lock_of_folder.close()
 
     def _check_folder(self) -> None:
         """Raise if the folder holds models of someone else: those that the other service lacks are removed."""
@@ -114,9 +114,9 @@ class FollowedModels(NamedModels[FollowedModel]):
             try:
                 self._look()
             except (self._errors, ValueError, KeyError, TypeError, OSError) as error:
-                self.problems = {self.url: self._told(error)}
+                self.problems = {self.url: self._message(error)}
                 for one in self._models.values():
-                    one.problem = self._told(error)
+                    one.problem = self._message(error)
             self._is_ending.wait(max(0.0, INTERVAL - (time.monotonic() - begin)))
 
     def _look(self) -> None:
@@ -130,7 +130,7 @@ class FollowedModels(NamedModels[FollowedModel]):
             try:
                 self._fetch(model)
             except (self._errors, OSError) as error:  # others may come
-                model.problem = self._told(error)
+                model.problem = self._message(error)
 
     def _named(self, found: list[Any]) -> list[str]:
         """Return the names of models that can be followed; what is wrong with others is reported."""
@@ -157,18 +157,18 @@ class FollowedModels(NamedModels[FollowedModel]):
         elif self._take(model.name, answer.content):
             self._disk.replace(self.folder / f"{model.name}.adf", [answer.content])
 
-    def _told(self, error: Exception) -> str:
+    def _message(self, error: Exception) -> str:
         return f"{self.url} cannot be followed ({str(error) or type(error).__name__})"
 
     def _take(self, name: str, content: bytes) -> bool:
         """Predict with this model from now on, unless it cannot be read."""
         model = self._models.setdefault(name, FollowedModel(name, self.url))
         try:
-            found, place = self._trainer.unpack(content, f"{name}.adf")
+            found, learnt_through = self._trainer.unpack(content, f"{name}.adf")
         except ModelFileError as error:
             model.problem = str(error)
             return False
-        model.answering = Answering(found.snapshot(), place.version, place.position)
+        model.answering = Answering(found.snapshot(), learnt_through.version, learnt_through.position)
         model.tag, model.problem = f'"{sha256(content).hexdigest()}"', ""
         return True
 

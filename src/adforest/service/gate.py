@@ -140,20 +140,20 @@ class AuditLog:
         if is_label and status not in (401, 403):
             return
         client = (scope.get("client") or ("", 0))[0]
-        told = {"who": who, "from": client, "method": scope["method"], "path": scope["path"][:500]}
+        entry = {"who": who, "from": client, "method": scope["method"], "path": scope["path"][:500]}
         try:
-            self.write(told | {"status": status})
+            self.write(entry | {"status": status})
         except OSError as error:  # the change is made already: the client must get its response
             LOGGER.error("'%s' cannot be written (%s): %s %s", self._path, error, scope["method"], scope["path"][:500])
 
-    def write(self, told: Mapping[str, Any]) -> None:
+    def write(self, entry: Mapping[str, Any]) -> None:
         """Write a line with the time, in another file once this one is large."""
         if self._file is not None and not self._is_current():  # another process has begun a new one
             os.close(self._file)
             self._file = None
         if self._file is None:
             self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        os.write(self._file, json.dumps({"time": time.time(), **told}).encode() + b"\n")
+        os.write(self._file, json.dumps({"time": time.time(), **entry}).encode() + b"\n")
         if os.fstat(self._file).st_size > MAX_AUDIT:
             os.close(self._file)
             self._file = None
@@ -177,7 +177,7 @@ def right_for(method: str, path: str) -> tuple[str, str | None]:
     """
     parts = path.split("/")[1:]
     model = parts[2] if len(parts) > 2 and parts[:2] in (["v1", "models"], ["v2", "models"]) else None
-    call = "" if len(parts) < 4 else parts[3]  # by its place: a model or a record may be called "predict"
+    call = "" if len(parts) < 4 else parts[3]  # by its position: a model or a record may be called "predict"
     if parts[0] == "v2" or call == "predict":
         return PREDICT, model
     if call in ("records", "labels"):

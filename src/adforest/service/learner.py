@@ -13,10 +13,10 @@ from adforest.service.log import LogError, read_entries
 from adforest.service.store import LOG
 from adforest.service.system import Disk
 from adforest.service.task_table import BATCH, CHALLENGE, DONE, DROP_CHALLENGER, PARAMETERS, PROMOTE, REFUSED, ROLLBACK
-from adforest.service.trainer import Place, Trainer
+from adforest.service.trainer import LearntThrough, Trainer
 
 VERSION = re.compile(r"batch-(\d+)-(\d+)\.adf")
-NOWHERE = Place("", 0, 0)
+NOTHING_LEARNT = LearntThrough("", 0, 0)
 
 
 class Order(NamedTuple):
@@ -71,9 +71,9 @@ class Learner:
         self._versions = model.with_name(f"{model.name}.versions")
         self._challenger_path = model.with_name(f"{model.stem}.challenger{model.suffix}")
         self._model: Any = None
-        self._challenger: tuple[Any, Place] | None = None
+        self._challenger: tuple[Any, LearntThrough] | None = None
         self._n_saved = 0  # batches of the model in the file
-        self.place = NOWHERE
+        self.learnt_through = NOTHING_LEARNT
 
     def open(self, *, has_challenger: bool) -> Outcome | None:
         """Read the model, or the newest version of it that can be read; return its last task, if any."""
@@ -89,11 +89,11 @@ class Learner:
             if not self._disk.exists(path):
                 continue
             try:
-                self._model, self.place = self._trainer.unpack(self._disk.read(path), path.name)
+                self._model, self.learnt_through = self._trainer.unpack(self._disk.read(path), path.name)
             except ModelFileError as error:
                 problem = problem or error
                 continue
-            if self.place.log_id not in ("", self._log_id):
+            if self.learnt_through.log_id not in ("", self._log_id):
                 raise ModelFileError(
                     f"{path.name} was written by another service; move it elsewhere, or serve that one"
                 )
@@ -116,8 +116,8 @@ class Learner:
             If the disk is in the way, or the log is damaged: another learner may try it again, which takes the model as
             it was last saved.
         """
-        if order.number <= self.place.version:  # it was saved, and that could not be noted
-            return self._done() if order.number == self.place.version else Outcome(DONE, None, {})
+        if order.number <= self.learnt_through.version:  # it was saved, and that could not be noted
+            return self._done() if order.number == self.learnt_through.version else Outcome(DONE, None, {})
         try:
             if order.kind == BATCH:
                 return self._learn(order)
@@ -130,8 +130,8 @@ class Learner:
             raise
         except Exception as error:  # whatever is wrong with a batch, the next one must still be learnt
             self._reload()
-            told = str(error) if isinstance(error, ValueError | TypeError) else f"{type(error).__name__}: {error}"
-            return Outcome(REFUSED, None, {"reason": told})
+            reason = str(error) if isinstance(error, ValueError | TypeError) else f"{type(error).__name__}: {error}"
+            return Outcome(REFUSED, None, {"reason": reason})
 
     def _learn(self, order: Order) -> Outcome:
         """Teach a batch to the challenger, if there is one, and to the model."""
@@ -148,11 +148,11 @@ class Learner:
     def _teach_challenger(self, order: Order, table: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
         """Let the challenger learn first: once the model is saved the batch is done. Its errors are logged."""
         try:
-            model, place = self._read_challenger(wanted)
-            if place.version >= order.number:
+            model, learnt_through = self._read_challenger(wanted)
+            if learnt_through.version >= order.number:
                 return {}
             number, found = self._trainer.learn(model, table, self._target)
-            new = Place(self._log_id, order.number, order.position)
+            new = LearntThrough(self._log_id, order.number, order.position)
             content = self._trainer.pack(model, new, self._target, (number, len(table)))
             self._disk.replace(self._challenger_path, content)
             self._challenger = model, new
@@ -161,12 +161,12 @@ class Learner:
             self._challenger = None
             return {"challenger_problem": str(error)}
 
-    def _read_challenger(self, wanted: Mapping[str, Any]) -> tuple[Any, Place]:
+    def _read_challenger(self, wanted: Mapping[str, Any]) -> tuple[Any, LearntThrough]:
         """Return the challenger as it was saved, or a new one."""
         if self._challenger is None and self._disk.exists(self._challenger_path):
             self._challenger = self._trainer.unpack(self._disk.read(self._challenger_path), self._challenger_path.name)
         if self._challenger is None or self._challenger[1].version < wanted["since"]:
-            self._challenger = self._trainer.new(wanted["parameters"]), NOWHERE
+            self._challenger = self._trainer.new(wanted["parameters"]), NOTHING_LEARNT
         return self._challenger
 
     def _roll_back(self, order: Order) -> Outcome:
@@ -186,10 +186,10 @@ class Learner:
 
     def _promote(self, order: Order) -> Outcome:
         """Replace the model by the challenger."""
-        model, place = None, NOWHERE
+        model, learnt_through = None, NOTHING_LEARNT
         if order.challenger is not None and self._disk.exists(self._challenger_path):
-            model, place = self._read_challenger(order.challenger)
-        if order.challenger is None or place.version < order.challenger["since"]:
+            model, learnt_through = self._read_challenger(order.challenger)
+        if order.challenger is None or learnt_through.version < order.challenger["since"]:
             raise ValueError("the challenger has learnt nothing yet. Promote it after the next batch.")
         self._model = model
         self._save(order)
@@ -218,22 +218,22 @@ class Learner:
 
     def _save(self, order: Order, batch: tuple[int, int] | None = None) -> None:
         """Replace the file; the model before is kept as a version."""
-        place = Place(self._log_id, order.number, order.position)
-        content = self._trainer.pack(self._model, place, self._target, batch)
+        learnt_through = LearntThrough(self._log_id, order.number, order.position)
+        content = self._trainer.pack(self._model, learnt_through, self._target, batch)
         self._disk.make_folder(self._versions)
         if self._n_saved and self._disk.exists(self._path):
-            self._disk.link(self._path, self._versions / f"batch-{self._n_saved:06d}-{self.place.version}.adf")
+            self._disk.link(self._path, self._versions / f"batch-{self._n_saved:06d}-{self.learnt_through.version}.adf")
         self._disk.replace(self._path, content)
-        self.place, self._n_saved = place, self._trainer.n_batches(self._model)
+        self.learnt_through, self._n_saved = learnt_through, self._trainer.n_batches(self._model)
         for _, _, name in self._kept()[: -order.keep_versions]:
             self._disk.remove(self._versions / name)
 
     def _reload(self) -> None:
         """Take the model as it was last saved; raises if there is an older one or none, which must learn again."""
-        version, self.place = self.place.version, NOWHERE
+        version, self.learnt_through = self.learnt_through.version, NOTHING_LEARNT
         self._model = self._challenger = None
         self._read()
-        if self.place.version < version:
+        if self.learnt_through.version < version:
             raise ModelFileError(f"{self._path.name} cannot be read any more; expected version {version} of the model")
 
     def _kept(self) -> list[tuple[int, int, str]]:

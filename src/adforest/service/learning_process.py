@@ -117,7 +117,7 @@ def main(arguments: list[str]) -> None:
     except Exception as error:
         out.write(json.dumps({"error": f"{model} cannot be opened: {error}"}).encode() + b"\n")
         return
-    out.write(json.dumps({"version": learner.place.version, "found": found}).encode() + b"\n")
+    out.write(json.dumps({"version": learner.learnt_through.version, "found": found}).encode() + b"\n")
     for line in sys.stdin.buffer:
         try:
             outcome = learner.run(Order(*json.loads(line)))

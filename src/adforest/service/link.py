@@ -57,15 +57,15 @@ class Link:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Pass a request on, and its response back; it is 503 if the parent ends before it has begun."""
-        told = {name: scope.get(name) for name in TEXTS}
-        told |= {name: scope.get(name, b"").decode("latin-1") for name in ("raw_path", "query_string")}
-        told["headers"] = [[name.decode("latin-1"), value.decode("latin-1")] for name, value in scope["headers"]]
+        head = {name: scope.get(name) for name in TEXTS}
+        head |= {name: scope.get(name, b"").decode("latin-1") for name in ("raw_path", "query_string")}
+        head["headers"] = [[name.decode("latin-1"), value.decode("latin-1")] for name, value in scope["headers"]]
         try:
             reader, writer = await asyncio.open_unix_connection(self._path)
         except OSError:
             await answer(send, 503, ENDED, SOON)
             return
-        passing = asyncio.ensure_future(_pass_body(told, receive, writer))
+        passing = asyncio.ensure_future(_pass_body(head, receive, writer))
         is_begun = False
         try:
             while (frame := await _read(reader)) is not None:
@@ -119,10 +119,10 @@ class LinkServer:
         async def send(message: Message) -> None:
             nonlocal is_begun
             is_begun, body = True, message.get("body", b"")
-            told = {name: value for name, value in message.items() if name != "body"}
-            if "headers" in told:
-                told["headers"] = [[name.decode("latin-1"), value.decode("latin-1")] for name, value in told["headers"]]
-            await _write(writer, told, body)
+            head = {name: value for name, value in message.items() if name != "body"}
+            if "headers" in head:
+                head["headers"] = [[name.decode("latin-1"), value.decode("latin-1")] for name, value in head["headers"]]
+            await _write(writer, head, body)
 
         scope |= {name: scope[name].encode("latin-1") for name in ("raw_path", "query_string")}
         scope |= {"headers": _encoded(scope), "asgi": {"version": "3.0"}, "extensions": {}}

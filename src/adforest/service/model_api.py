@@ -216,13 +216,18 @@ def _challenge(served: ServedModel, found: dict[str, Any]) -> dict[str, Any]:
     from adforest.origins import origins_of
     from adforest.storage import load
 
-    told: dict[str, Any] = {"parameters": found["parameters"], "since": found["since"], "batches": 0, "verdict": "open"}
+    summary: dict[str, Any] = {
+        "parameters": found["parameters"],
+        "since": found["since"],
+        "batches": 0,
+        "verdict": "open",
+    }
     path = challenger_path(served.path)
     challenger = load(path) if path.exists() and served.path.exists() else None
     if challenger is None or origins_of(challenger).epoch < found["since"]:  # that of an earlier one
-        return told
+        return summary
     judged = challenge_of(load(served.path), challenger)
     if judged is not None:
-        told |= {"batches": len(judged.batches), "verdict": judged.verdict}
-        told |= {"accuracy": judged.champion, "challenger_accuracy": judged.challenger}
-    return told
+        summary |= {"batches": len(judged.batches), "verdict": judged.verdict}
+        summary |= {"accuracy": judged.champion, "challenger_accuracy": judged.challenger}
+    return summary

@@ -151,7 +151,7 @@ def _table(inputs: Any) -> pa.Table:
             if len(inputs) > 1:
                 raise BodyError(422, f"tensor {name[:80]!r} has {shape[1]} columns; expected one a tensor.")
             check_shape(*shape)
-            return table_of({"columns": {str(place): flat[place :: shape[1]] for place in range(shape[1])}})
+            return table_of({"columns": {str(index): flat[index :: shape[1]] for index in range(shape[1])}})
         columns[name] = flat
     return table_of({"columns": columns})
 

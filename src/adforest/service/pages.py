@@ -15,7 +15,7 @@ from adforest.service.predictions import Counts
 from adforest.service.served_models import SUFFIX
 
 FRESH = 1.0  # seconds for which counts are shown again, so that many pages do not keep the writer busy
-SHARE = 50  # and so many times as long as counting took
+TIMES_COUNTING = 50  # and so many times as long as counting took
 PATIENCE = 10.0  # seconds that a page waits for a promotion, which comes after the batches before it
 
 
@@ -74,5 +74,5 @@ class ServicePages:
         if begin >= until:
             found = await asyncio.wrap_future(served.call(served.store.state.records.counts))
             end = time.monotonic()
-            self._known[served.name] = (end + max(FRESH, SHARE * (end - begin)), found)
+            self._known[served.name] = (end + max(FRESH, TIMES_COUNTING * (end - begin)), found)
         return found

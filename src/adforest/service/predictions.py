@@ -88,8 +88,8 @@ def as_json(found: Predicted, answering: Answering) -> dict[str, Any]:
 def as_arrow(found: Predicted, answering: Answering) -> bytes:
     """Return predictions as an Arrow stream; the version is in the metadata of its schema."""
     columns: dict[str, Any] = {"prediction": pa.array(found.labels)}
-    for place, one in enumerate(found.classes):
-        columns[f"probability_{as_key(one)}"] = pa.array(np.ascontiguousarray(found.probabilities[:, place]))
+    for index, one in enumerate(found.classes):
+        columns[f"probability_{as_key(one)}"] = pa.array(np.ascontiguousarray(found.probabilities[:, index]))
     table = pa.table(columns)
     about = {name: str(value) for name, value in version_of(answering).items()}
     return as_stream(table.replace_schema_metadata(about))
@@ -106,9 +106,9 @@ def explained(answering: Answering, table: pa.Table) -> list[dict[str, Any]]:
     found = answering.model.explain(as_learnt(answering.model, table))
     best, names = found.probabilities.argmax(axis=1), [str(one) for one in found.feature_names]
     rows = []
-    for row, place in enumerate(best):
-        added = dict(zip(names, found.contributions[row, :, place].tolist(), strict=True))
-        rows.append({"bias": float(found.bias[row, place]), "contributions": added})
+    for row, index in enumerate(best):
+        added = dict(zip(names, found.contributions[row, :, index].tolist(), strict=True))
+        rows.append({"bias": float(found.bias[row, index]), "contributions": added})
     return rows
 
 

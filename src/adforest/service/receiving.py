@@ -20,7 +20,7 @@ from adforest.service.served_model import BusyError
 T = TypeVar("T")
 INLINE = 1_024  # bytes that are read, or numbers that are computed, at once
 MAX_BODY = 64 << 20  # bytes
-MAX_HELD = 512 << 20  # bytes of bodies of all requests under way, and of the tables in them that are larger
+MAX_BODY_BYTES = 512 << 20  # bytes of bodies of all requests under way, and of the tables in them that are larger
 HOLD = "adforest.hold"  # in the scope of a request: counts bytes that it takes besides its body
 RELEASE = "adforest.release"  # in the scope of a request: counts its body no longer
 SECONDS = 60.0  # within which a body must have come
@@ -35,12 +35,12 @@ class BoundedBodies:
 
     Attributes
     ----------
-    n_held : int
+    n_bytes : int
         Bytes of bodies of the requests under way, and of their tables.
     """
 
     def __init__(self, app: App) -> None:
-        self._app, self.n_held = app, 0
+        self._app, self.n_bytes = app, 0
         self._lock = Lock()  # tables are made by other threads
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -50,10 +50,10 @@ class BoundedBodies:
         def hold(size: int) -> None:
             nonlocal n
             with self._lock:
-                n, self.n_held = n + size, self.n_held + size
-                is_full = self.n_held > MAX_HELD
+                n, self.n_bytes = n + size, self.n_bytes + size
+                is_full = self.n_bytes > MAX_BODY_BYTES
             if is_full:
-                raise BusyError(f"bodies of {MAX_HELD:,} bytes are being read")
+                raise BusyError(f"bodies of {MAX_BODY_BYTES:,} bytes are being read")
 
         async def receive_counted() -> Message:
             message = await receive()
@@ -63,7 +63,7 @@ class BoundedBodies:
         def release() -> None:
             nonlocal n
             with self._lock:
-                n, self.n_held = 0, self.n_held - n
+                n, self.n_bytes = 0, self.n_bytes - n
 
         try:
             await self._app({**scope, HOLD: hold, RELEASE: release}, receive_counted, send)

@@ -161,7 +161,7 @@ class RecordTable:
         """Store the new records of a prediction; a label that was received before is joined to its record."""
         known = self.find(ids)
         rows, early = [], []
-        for place, one in enumerate(ids):
+        for index, one in enumerate(ids):
             before = known.get(one)
             if before is not None and before.state != EARLY:
                 continue
@@ -170,7 +170,7 @@ class RecordTable:
             label = None if before is None else before.label
             state = PENDING if label is None else LABELLED
             ends = due if label is None or not active else None
-            rows.append((one, state, position, place, int(active), label, now, now, ends))
+            rows.append((one, state, position, index, int(active), label, now, now, ends))
         if not rows:
             return
         self.database.executemany("DELETE FROM records WHERE number = ?", early)
@@ -199,7 +199,7 @@ class RecordTable:
         if rows:
             (last,) = self.database.execute("SELECT COALESCE(MAX(number), 0) FROM records").fetchone()
             query = f"INSERT INTO records (number, {columns}) VALUES (?{', ?' * len(rows[0])})"
-            self.database.executemany(query, [(last + 1 + place, *row) for place, row in enumerate(rows)])
+            self.database.executemany(query, [(last + 1 + index, *row) for index, row in enumerate(rows)])
 
     def activate(self, number: int, now: float) -> None:
         """Allow a record to be learnt."""

@@ -61,27 +61,27 @@ class KeepRecords:
         if not known:
             return RecordsKept(self.ids, self.table, self.active, now)
         self._compare(known, state)
-        rows = [place for place, one in enumerate(self.ids) if one not in known]
+        rows = [index for index, one in enumerate(self.ids) if one not in known]
         if not rows:
             return None
-        return RecordsKept([self.ids[place] for place in rows], self.table.take(rows), self.active, now)
+        return RecordsKept([self.ids[index] for index in rows], self.table.take(rows), self.active, now)
 
     def _compare(self, known: Mapping[str, Record], state: Tables) -> None:
         """Raise if an id is known with other values, or was withdrawn."""
         chunks: dict[int, list[tuple[int, int]]] = {}
-        for place, one in enumerate(self.ids):
+        for index, one in enumerate(self.ids):
             record = known.get(one)
             if record is not None and record.state == WITHDRAWN:
                 raise RequestError(409, f"record {one!r} was withdrawn; expected a new record_id.")
             if record is not None and record.chunk is not None and record.place is not None:
-                chunks.setdefault(record.chunk, []).append((record.place, place))
+                chunks.setdefault(record.chunk, []).append((record.place, index))
         for chunk, pairs in chunks.items():
             before, now = zip(*pairs, strict=True)
             different = first_difference(from_bytes(state.records.chunk(chunk))[0], before, self.table, now)
             if different is not None:
-                told = self.ids[now[different]]
+                other = self.ids[now[different]]
                 raise RequestError(
-                    409, f"record {told!r} was predicted with other values before; expected a record_id of its own."
+                    409, f"record {other!r} was predicted with other values before; expected a record_id of its own."
                 )
 
     def answer(self, state: Tables) -> None:

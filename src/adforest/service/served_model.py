@@ -90,8 +90,8 @@ def kinds_of(answering: Answering | None) -> dict[str, str]:
     names = [] if answering is None else names_of(answering.model)
     if answering is None or names is None:
         return {}
-    held = get_fitted(answering.model).encoder.kinds
-    return {name: TEXT if kind == "categories" else NUMBER for name, kind in zip(names, held, strict=False)}
+    kinds = get_fitted(answering.model).encoder.kinds
+    return {name: TEXT if kind == "categories" else NUMBER for name, kind in zip(names, kinds, strict=False)}
 
 
 class NamedModels(Generic[T]):
@@ -483,14 +483,14 @@ class ServedModel:
 def hold(folder: Path) -> ExitStack:
     """Make a folder if it is not there, and keep other services from it until what is returned is closed."""
     folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
-    held = ExitStack()
-    note = held.enter_context(open_lock(folder / ".adforest-serve.lock"))
+    lock = ExitStack()
+    note = lock.enter_context(open_lock(folder / ".adforest-serve.lock"))
     if not lock_file(note):
-        told = holder_of(note)
-        held.close()
-        raise OSError(f"another service has the folder '{folder}': {told}. End it first.")
+        holder = holder_of(note)
+        lock.close()
+        raise OSError(f"another service has the folder '{folder}': {holder}. End it first.")
     note_holder(note)
-    return held
+    return lock
 
 
 def service_folder(path: Path) -> Path:

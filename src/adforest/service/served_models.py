@@ -59,7 +59,7 @@ class ServedModels(NamedModels[ServedModel]):
         self.folder, self._on_fatal, self._disk = folder, on_fatal, RealDisk(database_url)
         self._lock = Lock()
         self._unopened: dict[str, UnopenedModel] = {}
-        self._held = hold(folder)
+        self._lock_of_folder = hold(folder)
         try:
             self._open_all()
         except BaseException:
@@ -147,7 +147,7 @@ class ServedModels(NamedModels[ServedModel]):
         """Close all models."""
         for model in self._models.values():
             model.close()
-        self._held.close()
+        self._lock_of_folder.close()
 
     def _adopt(self, path: Path) -> None:
         """Serve a model that was saved by someone else; one that no request can name is named and skipped."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from adforest.service.databases import PRIVATE, Database, ServerDatabase, open_file
-from adforest.storage.atomic import sync_folder, write_atomically
+from adforest.storage.atomic import sync_file, sync_folder, write_atomically
 
 BINARY = getattr(os, "O_BINARY", 0)  # on Windows, where a line feed would be written as two bytes
 PRIVATE_FOLDER = 0o700  # records may be personal data: readable by their owner alone
@@ -71,7 +71,7 @@ class RealFile:
         try:
             if os.fstat(self._descriptor).st_size != size:
                 os.ftruncate(self._descriptor, size)
-                os.fsync(self._descriptor)
+                sync_file(self._descriptor)
             os.lseek(self._descriptor, size, os.SEEK_SET)
         except BaseException:
             os.close(self._descriptor)
@@ -90,7 +90,7 @@ class RealFile:
 
     def sync(self) -> None:
         """Return once it is on the disk."""
-        os.fsync(self._descriptor)
+        sync_file(self._descriptor)
 
     def close(self) -> None:
         """Close the file."""
@@ -154,7 +154,7 @@ class RealDisk:
             shutil.copyfile(path, beside)
             os.chmod(beside, PRIVATE)
             with open(beside, "rb+") as copy:
-                os.fsync(copy.fileno())
+                sync_file(copy.fileno())
             os.replace(beside, name)
         sync_folder(name.parent)
 

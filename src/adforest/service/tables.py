@@ -144,7 +144,7 @@ def first_difference(table: pa.Table, rows: Sequence[int], other: pa.Table, othe
     found = []
     for name in dict.fromkeys([*table.column_names, *other.column_names]):
         pairs = zip(_values(table, name, rows), _values(other, name, other_rows), strict=True)
-        is_other = (place for place, (a, b) in enumerate(pairs) if a != b and not (a != a and b != b))
+        is_other = (row for row, (a, b) in enumerate(pairs) if a != b and not (a != a and b != b))
         found.append(next(is_other, len(rows)))
     first = min(found, default=len(rows))
     return first if first < len(rows) else None
@@ -160,7 +160,7 @@ def without_row(table: pa.Table, row: int) -> pa.Table:
     """Return a table in which one row holds no values any more."""
     import pyarrow.compute as pc
 
-    mask = pa.array([place != row for place in range(len(table))])
+    mask = pa.array([one != row for one in range(len(table))])
     columns = [pc.if_else(mask, column, pa.scalar(None, column.type)) for column in table.columns]
     return pa.Table.from_arrays(columns, schema=table.schema)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 
-class Place(NamedTuple):
+class LearntThrough(NamedTuple):
     """Position of a model in the log.
 
     Attributes
@@ -42,11 +42,11 @@ class Trainer(Protocol):
         """Change parameters, or raise `ValueError`."""
 
     def pack(
-        self, model: Any, place: Place, target: str, batch: tuple[int, int] | None
+        self, model: Any, learnt_through: LearntThrough, target: str, batch: tuple[int, int] | None
     ) -> Iterable[bytes | memoryview]:
         """Return the bytes of its file; of a batch just learnt, its number and how many records it had are noted."""
 
-    def unpack(self, content: bytes, name: str) -> tuple[Any, Place]:
+    def unpack(self, content: bytes, name: str) -> tuple[Any, LearntThrough]:
         """Return the model of a file and its position, or raise `ModelFileError`."""
 
     def n_batches(self, model: Any) -> int:
@@ -80,29 +80,33 @@ class ForestTrainer:
         model.set_params(**parameters)
 
     def pack(
-        self, model: Any, place: Place, target: str, batch: tuple[int, int] | None
+        self, model: Any, learnt_through: LearntThrough, target: str, batch: tuple[int, int] | None
     ) -> Iterable[bytes | memoryview]:
         """Return the bytes of its file."""
         from adforest.origins import note_origins, origins_of
         from adforest.storage.files import packed
 
         noted = replace(
-            origins_of(model), target=target, stream=place.log_id, epoch=place.version, position=place.position
+            origins_of(model),
+            target=target,
+            stream=learnt_through.log_id,
+            epoch=learnt_through.version,
+            position=learnt_through.position,
         )
         if batch is not None:
-            digest = blake2b(f"{place.log_id} {place.position}".encode(), digest_size=16).digest()
+            digest = blake2b(f"{learnt_through.log_id} {learnt_through.position}".encode(), digest_size=16).digest()
             noted = noted.with_batch(digest, 0, batch[1], batch[0])
         note_origins(model, noted)
         return packed(model)
 
-    def unpack(self, content: bytes, name: str) -> tuple[Any, Place]:
+    def unpack(self, content: bytes, name: str) -> tuple[Any, LearntThrough]:
         """Return the model of a file and its position."""
         from adforest.origins import origins_of
         from adforest.storage.files import unpacked
 
         model = unpacked(content, name)
         noted = origins_of(model)
-        return model, Place(noted.stream or "", noted.epoch, noted.position)
+        return model, LearntThrough(noted.stream or "", noted.epoch, noted.position)
 
     def n_batches(self, model: Any) -> int:
         """Return how many batches it learnt."""

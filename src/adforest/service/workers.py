@@ -83,11 +83,11 @@ class ParentServer(uvicorn.Server):
     async def on_tick(self, counter: int) -> bool:
         """Restart workers that have ended."""
         if not self.should_exit:
-            for place, worker in enumerate(self._workers):
-                is_due = time.monotonic() >= self._started_at[place] + PAUSE
+            for index, worker in enumerate(self._workers):
+                is_due = time.monotonic() >= self._started_at[index] + PAUSE
                 if (worker is None or worker.poll() is not None) and is_due:
-                    self._workers[place] = self._start(worker)
-                    self._started_at[place] = time.monotonic()
+                    self._workers[index] = self._start(worker)
+                    self._started_at[index] = time.monotonic()
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

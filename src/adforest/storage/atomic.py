@@ -8,6 +8,13 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
+
+fcntl: Any
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 READERS_SECONDS = 2.0 if os.name == "nt" else 0.0  # on Windows a file cannot be replaced while someone reads it
 
@@ -53,7 +60,7 @@ def write_atomically(
                 os.chmod(beside, mode)
             file.writelines(content)
             file.flush()
-            os.fsync(file.fileno())
+            sync_file(file.fileno())
             written = os.fstat(file.fileno())
         if before_replacing is not None:
             before_replacing()
@@ -78,12 +85,21 @@ def _replace(beside: Path, target: Path) -> None:
             time.sleep(0.01)
 
 
+def sync_file(descriptor: int) -> None:
+    """Return once an open file or folder is on the disk: on macOS, fsync leaves it in the cache of the drive."""
+    if hasattr(fcntl, "F_FULLFSYNC"):
+        with suppress(OSError):  # not every file system can; what is wrong with the disk is found by fsync, too
+            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+            return
+    os.fsync(descriptor)
+
+
 def sync_folder(folder: Path) -> None:
     """Flush a folder to the disk, so that a new name in it is durable; does nothing on Windows."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        os.fsync(descriptor)
+        sync_file(descriptor)
     finally:
         os.close(descriptor)

@@ -44,9 +44,9 @@ def make_table(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
     versions = sorted({row["version"] for row in rows if row["learner"] == SUBJECT})
     chosen = [mark(recipes[name]) for name in first.streams if recipes[name].chosen_on]
     said = [
-        "`rf`, `hgb`, `lightgbm` and `xgboost` are refitted on the last batch (`-last`), on the last three (`-last3`) or on "
-        "everything (`-all`); `river-` learners and adforest learn each batch once; `prior-` predicts class frequencies, "
-        "`no-change` the last label.",
+        "`rf`, `hgb`, `lightgbm` and `xgboost` are refitted on the last batch (`-last`), on the last three (`-last3`) "
+        "or on everything (`-all`); `river-` learners and adforest learn each batch once; `prior-` predicts class "
+        "frequencies, `no-change` the last label.",
         f"Mean accuracy on the next batch, {say_sizes(rows)}, {seeds} seed{'s' if seeds > 1 else ''}, run "
         f"{' to '.join(dict.fromkeys((dates[0], dates[-1])))}{' with ' if versions else ''}{' and '.join(versions)}; "
         "rank and CPU seconds are those of the first column.",

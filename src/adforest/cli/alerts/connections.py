@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import os
 import smtplib
 import socket
 import ssl
@@ -29,7 +28,8 @@ class Deadline:
 
     def watch(self, connection: socket.socket) -> None:
         """Close a connection at the end of the time, also if TLS is started on it later."""
-        self._watched.append(socket.socket(fileno=os.dup(connection.fileno())))
+        # Not its dup(), which sockets with TLS refuse, nor os.dup: on Windows a socket is no descriptor of a file.
+        self._watched.append(socket.fromfd(connection.fileno(), connection.family, connection.type))
 
     def _cut(self) -> None:
         self._is_over = True

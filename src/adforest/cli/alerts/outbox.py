@@ -65,6 +65,7 @@ class Outbox:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         self._lock = RLock()
         self._database = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
+        self._database.execute("PRAGMA fullfsync = 1")  # of macOS; elsewhere it has no effect
         self._database.execute("PRAGMA journal_mode = PERSIST")  # a name made and removed would be on disk each time
         with self._change() as database:
             for statement in SCHEMA.split(";"):

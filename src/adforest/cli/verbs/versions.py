@@ -128,6 +128,7 @@ def promote(
     from adforest.cli.model_file import load_model, locked
     from adforest.monitor.challenge import challenge_of, challenger_path
     from adforest.storage.atomic import write_atomically
+    from adforest.storage.files import PRIVATE
 
     other = challenger or challenger_path(model)
     former = model.with_name(f"{model.stem}.former{model.suffix}")
@@ -136,8 +137,8 @@ def promote(
         found = challenge_of(champion, winner)
         old, new = model.read_bytes(), other.read_bytes()
         if old != new:  # else a command was killed that had done it but for the last step
-            write_atomically(former, [old])
-            write_atomically(model, [new])
+            write_atomically(former, [old], mode=PRIVATE)
+            write_atomically(model, [new], mode=PRIVATE)
         other.unlink()
     summary = {"model": str(model), "former": str(former)}
     if as_json:
