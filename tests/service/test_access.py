@@ -91,6 +91,7 @@ def test_tokens_that_are_made_and_withdrawn_are_noted(tmp_path):
     assert made.stdout.strip() not in text
 
 
+@pytest.mark.posix  # a service is started and stopped by signals
 def test_the_token_of_the_pages_is_not_in_the_output_of_a_service_without_a_terminal(tmp_path):
     Tokens(tmp_path).add("one", ["admin"])
     process, told = Process(tmp_path), tmp_path / ".adforest-address"
