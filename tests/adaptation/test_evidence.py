@@ -18,7 +18,12 @@ NAMES = st.sampled_from([[PERMANENT], USUAL, WITH_ACTIVE])
 
 def matrix(evidence):
     """Return the weights as one line a context, one column a voter, as it is and corrected."""
-    return np.concatenate(list(evidence.weights.values()), axis=1)
+    return np.concatenate(evidence.weights, axis=1)
+
+
+def weights_of(evidence, voter):
+    """Return the weights of one voter, by context and variant."""
+    return evidence.weights[evidence.voters.index(voter)]
 
 
 def check_weights(evidence):
@@ -27,15 +32,14 @@ def check_weights(evidence):
     np.testing.assert_allclose(weights.sum(axis=1), 1)
     assert (weights > 0).all()
     assert sum(evidence.votes().values()) == pytest.approx(1)
-    assert set(evidence.weights) == set(voters_of(list(evidence.shrinkage)))
+    assert set(evidence.voters) == set(voters_of(list(evidence.shrinkage)))
 
 
 def answered(evidence, rng, n, chances=0.5, where=None):
     """Return gains by voter, of answers that are right with some chances for each, and contexts."""
-    voters = list(evidence.weights)
-    chances = np.broadcast_to(chances, (len(voters), 3))
-    right = {v: rng.random((3, n)) < c[:, None] for v, c in zip(voters, chances, strict=True)}
-    gains = {v: one + TUNING.log_gain * np.log(np.where(one, 0.9, 0.3)) for v, one in right.items()}
+    chances = np.broadcast_to(chances, (len(evidence.voters), 3))
+    right = np.array([rng.random((3, n)) < c[:, None] for c in chances])
+    gains = right + TUNING.log_gain * np.log(np.where(right, 0.9, 0.3))
     context = rng.random((4, n)) if where is None else np.eye(4)[:, [where] * n]
     return gains, context
 
@@ -44,10 +48,10 @@ def answered(evidence, rng, n, chances=0.5, where=None):
 
 
 def test_voters_are_forests_and_the_temporary_one_beside_those_that_last():
-    assert voters_of([PERMANENT]) == [(PERMANENT,)]
+    assert voters_of([PERMANENT]) == ((PERMANENT,),)
     together = [(PERMANENT, TEMPORARY), (ACTIVE, TEMPORARY)]
-    assert voters_of(USUAL) == [(PERMANENT,), (TEMPORARY,), (NEWEST,), together[0]]
-    assert voters_of(WITH_ACTIVE) == [(PERMANENT,), (ACTIVE,), (TEMPORARY,), (NEWEST,), *together]
+    assert voters_of(USUAL) == ((PERMANENT,), (TEMPORARY,), (NEWEST,), together[0])
+    assert voters_of(WITH_ACTIVE) == ((PERMANENT,), (ACTIVE,), (TEMPORARY,), (NEWEST,), *together)
 
 
 @given(
@@ -77,12 +81,13 @@ def test_whatever_happens_weights_add_up_to_one_and_nobody_is_silenced_for_good(
 
 def test_whom_is_trusted_to_begin_with():
     evidence = Evidence().with_forests(USUAL)
-    weights = evidence.weights
     for context, (trusted, trust) in enumerate(
         [((PERMANENT,), 0.5), ((PERMANENT,), 0.9), ((TEMPORARY,), 0.5), ((PERMANENT,), 0.9)]
     ):
-        assert weights[trusted][context, 0] == trust
-        others = [weights[v][context, i] for v in weights for i in range(3) if (v, i) != (trusted, 0)]
+        assert weights_of(evidence, trusted)[context, 0] == trust
+        others = [
+            weights_of(evidence, v)[context, i] for v in evidence.voters for i in range(3) if (v, i) != (trusted, 0)
+        ]
         np.testing.assert_allclose(others, (1 - trust) / 11)
     alone = Evidence().with_forests([PERMANENT])
     assert alone.votes() == {PERMANENT: pytest.approx(1)}
@@ -95,10 +100,10 @@ def test_a_voter_that_is_right_more_often_gains_weight_where_it_is(voter, best, 
     rng, evidence = np.random.default_rng(0), Evidence().with_forests(USUAL)
     before = matrix(evidence)
     chances = np.full((4, 3), 0.6)
-    chances[list(evidence.weights).index(voter), best] = 0.9
+    chances[evidence.voters.index(voter), best] = 0.9
     for _ in range(6):
         evidence = evidence.after_answers(*answered(evidence, rng, 100, chances, context), 100)
-    assert evidence.weights[voter][context, best] > 0.8
+    assert weights_of(evidence, voter)[context, best] > 0.8
     others = [k for k in range(4) if k != context]
     for k in others:  # elsewhere nothing was said
         start = matrix(Evidence().with_forests(USUAL))[k]
@@ -118,7 +123,7 @@ def test_answers_about_rare_classes_change_nothing():
 def test_a_sample_counts_for_the_batch_and_no_batch_for_more_than_its_limit(scale, seed):
     evidence = Evidence().with_forests(USUAL)
     gains, context = answered(evidence, np.random.default_rng(seed), 20)
-    twice = {voter: np.tile(one, scale) for voter, one in gains.items()}
+    twice = np.tile(gains, scale)
     sample, everything = (
         evidence.after_answers(gains, context, 20 * scale),
         evidence.after_answers(twice, np.tile(context, scale), 20 * scale),
@@ -145,7 +150,7 @@ def test_the_vote_is_hardly_worse_than_the_best_voter_even_if_that_changes(sizes
     for n in sizes:
         gains, context = answered(evidence, rng, min(n, 100), rng.random((4, 3)))
         weights = matrix(evidence)
-        gain = np.stack([context @ one.T for one in gains.values()], axis=1).reshape(4, -1)
+        gain = np.stack([context @ one.T for one in gains], axis=1).reshape(4, -1)
         gain *= min(n, TUNING.max_counted) / context.shape[1]
         gained.append(gain)
         mixed.append(np.log((weights * np.exp(TUNING.learning_rate * gain)).sum(axis=1)) / TUNING.learning_rate)
@@ -172,10 +177,10 @@ def test_the_vote_is_hardly_worse_than_the_best_voter_even_if_that_changes(sizes
 def test_weight_goes_to_the_best_voter_and_to_another_when_that_changes():
     rng, evidence = np.random.default_rng(0), Evidence().with_forests(USUAL)
     for best in ((NEWEST,), (PERMANENT,), (PERMANENT, TEMPORARY)):
-        chances = np.array([[0.95, 0.5, 0.5] if v == best else [0.7, 0.5, 0.5] for v in evidence.weights])
+        chances = np.array([[0.95, 0.5, 0.5] if v == best else [0.7, 0.5, 0.5] for v in evidence.voters])
         for _ in range(5):
             evidence = evidence.after_answers(*answered(evidence, rng, 200, chances, NEAR), 200)
-        assert evidence.weights[best][NEAR, 0] > 0.9
+        assert weights_of(evidence, best)[NEAR, 0] > 0.9
 
 
 # --- forests that come and go
@@ -199,9 +204,9 @@ def test_an_active_forest_of_its_own_shares_the_weight_of_the_temporary_one():
     after = before.with_forests(WITH_ACTIVE)
     check_weights(after)
     for voter in ((ACTIVE,), (TEMPORARY,), (ACTIVE, TEMPORARY)):
-        np.testing.assert_allclose(after.weights[voter], before.weights[(TEMPORARY,)] / 3)
+        np.testing.assert_allclose(weights_of(after, voter), weights_of(before, (TEMPORARY,)) / 3)
     for voter in ((PERMANENT,), (NEWEST,), (PERMANENT, TEMPORARY)):
-        np.testing.assert_array_equal(after.weights[voter], before.weights[voter])
+        np.testing.assert_array_equal(weights_of(after, voter), weights_of(before, voter))
     np.testing.assert_array_equal(after.shrinkage[ACTIVE], before.shrinkage[TEMPORARY])
 
 
@@ -210,9 +215,13 @@ def test_the_weight_of_an_active_forest_that_rejoins_goes_to_the_permanent_one()
     after = before.with_forests(USUAL)
     check_weights(after)
     assert set(after.shrinkage) == set(USUAL)
-    np.testing.assert_allclose(after.weights[(PERMANENT,)], before.weights[(PERMANENT,)] + before.weights[(ACTIVE,)])
+    np.testing.assert_allclose(
+        weights_of(after, (PERMANENT,)), weights_of(before, (PERMANENT,)) + weights_of(before, (ACTIVE,))
+    )
     both = (PERMANENT, TEMPORARY)
-    np.testing.assert_allclose(after.weights[both], before.weights[both] + before.weights[(ACTIVE, TEMPORARY)])
+    np.testing.assert_allclose(
+        weights_of(after, both), weights_of(before, both) + weights_of(before, (ACTIVE, TEMPORARY))
+    )
     assert after.votes()[NEWEST] == pytest.approx(before.votes()[NEWEST])
 
 
@@ -230,9 +239,9 @@ def test_after_an_abrupt_change_the_forests_that_know_it_have_all_the_weight(nam
     after = before.after_abrupt_change([TEMPORARY, NEWEST])
     check_weights(after)
     for context in (NEAR, RARE_CLASS):
-        trusted = sum(after.weights[(name,)][context].sum() for name in (TEMPORARY, NEWEST))
+        trusted = sum(weights_of(after, (name,))[context].sum() for name in (TEMPORARY, NEWEST))
         assert trusted > 1 - TUNING.switch_rate
-        np.testing.assert_allclose(after.weights[(TEMPORARY,)][context], 1 / 6, atol=TUNING.switch_rate)
+        np.testing.assert_allclose(weights_of(after, (TEMPORARY,))[context], 1 / 6, atol=TUNING.switch_rate)
     start = Evidence().with_forests(names)
     for context in (FAR, NEW_CLASS):  # elsewhere but for what is always spread
         expected = (1 - TUNING.switch_rate) * matrix(before)[context] + TUNING.switch_rate * matrix(start)[context]

@@ -26,7 +26,8 @@ def test_accuracy_is_that_of_each_forest_and_of_the_vote_before_learning():
     ratios = ratios_of(state, 3)
     for name, proba in shares_by_hand(state, X, 3).items():
         corrected = [proba * ratio / (proba * ratio).sum(axis=1, keepdims=True) for ratio in ratios]
-        said = sum(w * one for w, one in zip(state.evidence.weights[(name,)][NEAR], corrected, strict=True))
+        weights = state.evidence.weights[state.evidence.voters.index((name,)), NEAR]
+        said = sum(w * one for w, one in zip(weights, corrected, strict=True))
         expected = np.mean(said.argmax(axis=1) == y)
         assert found[name] == pytest.approx(expected, abs=0.01)
         assert judged.right[name] == pytest.approx(400 * expected, abs=4)

@@ -107,7 +107,7 @@ def test_votes_are_what_the_formula_says(state):
     proba = filled(proba, unmet_classes(state, proba, proba["permanent"].shape[1]))
     np.testing.assert_allclose(sum(context.values()), 1)
     expected = np.zeros((len(PROBES), 3))
-    for voter, weights in state.evidence.weights.items():
+    for voter, weights in zip(state.evidence.voters, state.evidence.weights, strict=True):
         said = np.mean([proba[name] for name in voter], axis=0)
         for m, ratio in enumerate(ratios):
             corrected = said * ratio / (said * ratio).sum(axis=1, keepdims=True)
@@ -116,14 +116,14 @@ def test_votes_are_what_the_formula_says(state):
     np.testing.assert_allclose(expected.sum(axis=1), 1)
     heard = {
         name
-        for voter, one in state.evidence.weights.items()
+        for voter, one in zip(state.evidence.voters, state.evidence.weights, strict=True)
         if one[[NEAR, FAR]].max() >= TUNING.min_weight
         for name in voter
     }
     heard |= {"permanent", "temporary"} if len(state.class_mix.new) else {"permanent"}
     silent = sum(
         one[:, m].max()
-        for voter, one in state.evidence.weights.items()
+        for voter, one in zip(state.evidence.voters, state.evidence.weights, strict=True)
         for m in range(3)
         if not heard >= set(voter) or one[:, m].max() < TUNING.min_weight
     )
@@ -426,7 +426,8 @@ def test_what_is_found_once_is_found_anew_for_another_state_or_more_classes():
     wider = votes(state, X, 5)
     np.testing.assert_allclose(wider[:, :3], first, atol=1e-12)
     assert not wider[:, 3:].any()
-    alone = dict.fromkeys(state.evidence.weights, np.zeros((4, 3))) | {("permanent",): np.ones((4, 3)) / 3}
+    alone = np.zeros_like(state.evidence.weights)
+    alone[state.evidence.voters.index(("permanent",))] = 1 / 3
     changed = replace(state, evidence=replace(state.evidence, weights=alone))
     assert np.abs(votes(changed, X, 3) - first).max() > 0.01
     np.testing.assert_array_equal(votes(state, X, 3), first)

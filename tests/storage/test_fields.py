@@ -58,7 +58,7 @@ WRITTEN = {
             "recency",
         },  # settings: parameters
     ),
-    Evidence: (names(evidence.EVIDENCE), {"weights", "shrinkage", "oob_bias", "mix_changes", "calibration"}),
+    Evidence: (names(evidence.EVIDENCE), {"voters", "weights", "shrinkage", "oob_bias", "mix_changes", "calibration"}),
     MixChanges: (set(), {"changed", "kept", "in_a_row"}),
     OobBias: (set(), {"errors"}),
     RecentSamples: (names(state.RECENT), set()),

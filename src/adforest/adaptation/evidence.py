@@ -21,9 +21,9 @@ Weights are kept for each of four *contexts* of a sample:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -31,7 +31,6 @@ from adforest.adaptation.calibration import no_calibration
 from adforest.adaptation.class_mix import N_MIXES, MixChanges
 from adforest.adaptation.report import ACTIVE, PERMANENT, TEMPORARY
 from adforest.adaptation.tuning import TUNING, Tuning
-from adforest.forest.tree import pickled_dataclass
 from adforest.forest.types import Float64Array
 
 N_VARIANTS = 1 + N_MIXES  # in which a voter answers: as it is, and corrected for each class mix
@@ -94,15 +93,17 @@ class Scores:
         )
 
 
-@pickled_dataclass()
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """Weights of the forests in the vote, learnt from predictions for each batch before it was learnt.
 
     Attributes
     ----------
-    weights : dict of tuple of str to float64 (4, 3)
-        By voter, the forests that it averages: in each context, as they are, corrected for the class mix of the last
-        batch, and for that of its last samples. In each context all weights add up to 1.
+    voters : tuple of tuple of str
+        The forests that each voter averages, in the order in which their votes are added up.
+    weights : float64 (n_voters, 4, 3)
+        By voter and context: as it is, corrected for the class mix of the last batch, and for that of its last samples.
+        In each context all weights add up to 1.
     shrinkage : dict of str to float64 (3,)
         By forest: the fraction of each of `Tuning.shrinkage_strengths` in its predictions.
     oob_bias : OobBias
@@ -115,27 +116,20 @@ class Evidence:
         How far the votes of the forests together are sharpened or flattened, see `adforest.adaptation.calibration`.
     """
 
-    weights: dict[Voter, Float64Array] = field(default_factory=dict)
+    voters: tuple[Voter, ...] = ()
+    weights: Float64Array = field(default_factory=lambda: np.zeros((0, N_CONTEXTS, N_VARIANTS)))
     shrinkage: dict[str, Float64Array] = field(default_factory=dict)
     oob_bias: OobBias = OobBias()
     oob_accuracy: float | None = None
     mix_changes: MixChanges = field(default_factory=MixChanges)
     calibration: Float64Array = field(default_factory=no_calibration)
 
-    def __getstate__(self) -> list[Any]:
-        """Return the fields as they are saved: weights in pairs, since skops has no dicts with tuples for keys."""
-        return [list(self.weights.items()), *(getattr(self, one.name) for one in fields(self)[1:])]
-
-    def __setstate__(self, state: list[Any]) -> None:
-        for one, value in zip(fields(self), [dict(state[0]), *state[1:]], strict=True):
-            object.__setattr__(self, one.name, value)
-
     def votes(self) -> dict[str, float]:
         """Return the weight of each forest for recent samples."""
         votes = dict.fromkeys(self.shrinkage, 0.0)
-        for voter, weights in self.weights.items():
+        for voter, weight in zip(self.voters, self.weights[:, NEAR], strict=True):
             for name in voter:
-                votes[name] += float(weights[NEAR].sum()) / len(voter)
+                votes[name] += float(weight.sum()) / len(voter)
         return votes
 
     def with_forests(self, names: list[str], tuning: Tuning = TUNING) -> Evidence:
@@ -145,35 +139,33 @@ class Evidence:
         is gone, its weight goes to the permanent one. With other forests than before all weights restart.
         """
         voters, first = voters_of(names), np.array(tuning.first_shrinkage)
-        if set(voters) == set(self.weights):
+        if set(voters) == set(self.voters):
             return self
         if {*names, ACTIVE} != {*self.shrinkage, ACTIVE}:
-            weights, shrinkage = dict(_start(tuple(voters), tuning)), dict.fromkeys(names, first)
-            calibration = self.calibration if self.weights else np.array(tuning.first_calibration)
-            return replace(self, weights=weights, shrinkage=shrinkage, calibration=calibration)
-        weights = {voter: self.weights.get(voter, np.zeros((N_CONTEXTS, N_VARIANTS))) for voter in voters}
+            calibration = self.calibration if self.voters else np.array(tuning.first_calibration)
+            shrinkage, weights = dict.fromkeys(names, first), _start(voters, tuning)
+            return replace(self, voters=voters, weights=weights, shrinkage=shrinkage, calibration=calibration)
+        before, index = dict(zip(self.voters, self.weights, strict=True)), voters.index
+        weights = np.array([before.get(voter, np.zeros((N_CONTEXTS, N_VARIANTS))) for voter in voters])
         shrinkage = {name: self.shrinkage.get(name, self.shrinkage.get(TEMPORARY, first)) for name in names}
         if ACTIVE in names:
-            heirs = [(TEMPORARY,), (ACTIVE,), (ACTIVE, TEMPORARY)]
-            weights |= dict.fromkeys(heirs, weights[(TEMPORARY,)] / len(heirs))
+            heirs = [index(voter) for voter in ((TEMPORARY,), (ACTIVE,), (ACTIVE, TEMPORARY))]
+            weights[heirs] = before[(TEMPORARY,)] / len(heirs)
         else:
             for voter in ((ACTIVE,), (ACTIVE, TEMPORARY)):
-                heir = (PERMANENT, *voter[1:])
-                weights[heir] = weights[heir] + self.weights[voter]
-        return replace(self, weights=weights, shrinkage=shrinkage)
+                weights[index((PERMANENT, *voter[1:]))] += before[voter]
+        return replace(self, voters=voters, weights=weights, shrinkage=shrinkage)
 
     def after_abrupt_change(self, names: list[str], tuning: Tuning = TUNING) -> Evidence:
         """Return the evidence after an abrupt change: all weight on some forests, except what is spread."""
-        weights = {}
-        for voter, before in self.weights.items():
-            now = before.copy()
-            now[[NEAR, RARE_CLASS]] = float(len(voter) == 1 and voter[0] in names)
-            weights[voter] = now
-        return replace(self, weights=_spread(weights, tuning.switch_rate, tuning))
+        is_trusted = np.array([len(voter) == 1 and voter[0] in names for voter in self.voters])
+        weights = self.weights.copy()
+        weights[:, [NEAR, RARE_CLASS]] = is_trusted[:, np.newaxis, np.newaxis]
+        return replace(self, weights=self._spread(weights, tuning.switch_rate, tuning))
 
     def after_answers(
         self,
-        gains: dict[Voter, Float64Array],
+        gains: Float64Array,
         context: Float64Array,
         n: float,
         n_answered: float | None = None,
@@ -183,7 +175,7 @@ class Evidence:
 
         Parameters
         ----------
-        gains : dict of tuple of str to float64 (3, n_answered)
+        gains : float64 (n_voters, 3, n_answered)
             By voter, as it is and corrected for each class mix, see `adforest.forest._kernels.variants.gains`.
         context : float64 (4, n_answered)
             How far each sample is in each context, times how much it counts.
@@ -193,12 +185,16 @@ class Evidence:
             How much those answered count together, by default as many as they are.
         """
         context = context * (min(n, tuning.max_counted) / (n_answered or context.shape[1]))
-        gain = {voter: tuning.learning_rate * (context @ gains[voter].T) for voter in self.weights}
-        for one in gain.values():
-            one[RARE_CLASS] = 0.0
-        most = np.max([one.max(axis=1) for one in gain.values()], axis=0)[:, np.newaxis]
-        weights = {voter: before * np.exp(gain[voter] - most) for voter, before in self.weights.items()}
-        return replace(self, weights=_spread(weights, _switched(n, tuning), tuning))
+        gain = tuning.learning_rate * (context @ gains.transpose(0, 2, 1))
+        gain[:, RARE_CLASS] = 0.0
+        weights = self.weights * np.exp(gain - gain.max(axis=(0, 2))[:, np.newaxis])
+        return replace(self, weights=self._spread(weights, _switched(n, tuning), tuning))
+
+    def _spread(self, weights: Float64Array, fraction: float, tuning: Tuning) -> Float64Array:
+        """Scale weights to a sum of 1 in each context, and spread a fraction of them as they were to begin with."""
+        total = weights.sum(axis=2).sum(axis=0)[:, np.newaxis]
+        spread: Float64Array = (1 - fraction) * weights / total + fraction * _start(self.voters, tuning)
+        return spread
 
     def after_shrinkage(self, name: str, logs: Float64Array, n: float, tuning: Tuning = TUNING) -> Evidence:
         """Return the evidence after a forest answered some samples with each strength of shrinkage.
@@ -258,29 +254,21 @@ def _switched(n: float, tuning: Tuning) -> float:
     return tuning.switch_rate * min(1.0, n / tuning.full_switch)
 
 
-def voters_of(names: list[str]) -> list[Voter]:
+def voters_of(names: list[str]) -> tuple[Voter, ...]:
     """Return the voters of some forests: each alone, and the temporary one together with each that learns for long."""
     lasting = [name for name in names if name in (PERMANENT, ACTIVE)]
     together = [(name, TEMPORARY) for name in lasting] if TEMPORARY in names else []
-    return [*((name,) for name in names), *together]
+    return (*((name,) for name in names), *together)
 
 
 @cache
-def _start(voters: tuple[Voter, ...], tuning: Tuning) -> dict[Voter, Float64Array]:
+def _start(voters: tuple[Voter, ...], tuning: Tuning) -> Float64Array:
     """Return the first weights, see above; they cannot be changed."""
     n = N_VARIANTS * len(voters)
     trusts = np.array([tuning.even_trust, tuning.high_trust, tuning.even_trust, tuning.high_trust])
-    weights = {voter: np.tile((1 - trusts[:, np.newaxis]) / (n - 1), N_VARIANTS) for voter in voters}
+    weights = np.tile((1 - trusts[:, np.newaxis]) / (n - 1), (len(voters), 1, N_VARIANTS))
     for context, trust in enumerate(trusts):
-        trusted = (TEMPORARY,) if context == NEW_CLASS and (TEMPORARY,) in weights else (PERMANENT,)
-        weights[trusted][context, 0] = trust
-    for one in weights.values():
-        one.setflags(write=False)
+        trusted = (TEMPORARY,) if context == NEW_CLASS and (TEMPORARY,) in voters else (PERMANENT,)
+        weights[voters.index(trusted), context, 0] = trust
+    weights.setflags(write=False)
     return weights
-
-
-def _spread(weights: dict[Voter, Float64Array], fraction: float, tuning: Tuning) -> dict[Voter, Float64Array]:
-    """Scale weights to a sum of 1 in each context, and spread a fraction of them as they were to begin with."""
-    total = np.sum([one.sum(axis=1) for one in weights.values()], axis=0)[:, np.newaxis]
-    start = _start(tuple(weights), tuning)
-    return {voter: (1 - fraction) * one / total + fraction * start[voter] for voter, one in weights.items()}

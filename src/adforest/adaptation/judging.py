@@ -10,7 +10,7 @@ import numpy as np
 
 from adforest.adaptation.calibration import weights_after
 from adforest.adaptation.class_mix import ratio_of
-from adforest.adaptation.evidence import Evidence, Scores, Voter
+from adforest.adaptation.evidence import Evidence, Scores
 from adforest.adaptation.recent_samples import RecentAnswers, RecentSamples
 from adforest.adaptation.report import ACTIVE, NEWEST, PERMANENT, TEMPORARY
 from adforest.adaptation.state import State
@@ -154,12 +154,12 @@ def as_samples(weight: Float64Array | None, n: int) -> Float64Array:
     return np.ones(n) if weight is None else weight * (weight.sum() / (weight @ weight))
 
 
-def _gains_by_voter(state: State, answers: JudgedPredictions) -> dict[Voter, Float64Array]:
+def _gains_by_voter(state: State, answers: JudgedPredictions) -> Float64Array:
     """Return the gain of each voter and variant by sample."""
-    voters, tuning = list(state.evidence.weights), state.settings.tuning
-    proba = [tuple(answers.proba[name] for name in voter) for voter in voters]
-    gains = variants.gains(proba, answers.ratios, answers.y, tuning.min_proba, tuning.log_gain)
-    return dict(zip(voters, gains, strict=True))
+    proba = [tuple(answers.proba[name] for name in voter) for voter in state.evidence.voters]
+    tuning = state.settings.tuning
+    gains: Float64Array = variants.gains(proba, answers.ratios, answers.y, tuning.min_proba, tuning.log_gain)
+    return gains
 
 
 def _calibration(state: State, answers: JudgedPredictions, vote: Float64Array) -> Float64Array:

@@ -138,7 +138,7 @@ def asked_forests(state: State) -> set[str]:
         asked.add(TEMPORARY)
     if len(state.class_mix.rare):
         contexts.append(RARE_CLASS)
-    for voter, weights in state.evidence.weights.items():
+    for voter, weights in zip(state.evidence.voters, state.evidence.weights, strict=True):
         if weights[contexts].max() >= state.settings.tuning.min_weight:
             asked |= set(voter)
     return asked
@@ -176,7 +176,7 @@ def _asked_variants(state: State, proba: dict[str, Float64Array], contexts: Floa
     """Return the variants of some weight; for the parameters see `Voters.votes`."""
     contexts = variants.adding_up(contexts)
     ratios = ratios_of(state, proba[PERMANENT].shape[1])
-    for voter, weights in state.evidence.weights.items():
+    for voter, weights in zip(state.evidence.voters, state.evidence.weights, strict=True):
         if proba.keys() >= set(voter):
             mean = np.mean([proba[name] for name in voter], axis=0)
             for weight, ratio in zip(weights.T, ratios, strict=True):
@@ -193,8 +193,11 @@ def known_as(state: State, name: str) -> str:
 def votes_alone(state: State, proba: dict[str, Float64Array], ratios: Float64Array) -> dict[str, Float64Array]:
     """Return the votes of each forest alone, corrected for the class mix by the weights of its variants."""
     everywhere = np.ones((1, len(proba[PERMANENT])))
-    weights = {name: state.evidence.weights[(known_as(state, name),)][np.newaxis, [NEAR]] for name in proba}
-    return {name: variants.weigh([(one,)], weights[name], everywhere, ratios, 0.0) for name, one in proba.items()}
+    voters, weights = state.evidence.voters, state.evidence.weights[:, [NEAR]]
+    indices = {name: voters.index((known_as(state, name),)) for name in proba}
+    return {
+        name: variants.weigh([(one,)], weights[[indices[name]]], everywhere, ratios, 0.0) for name, one in proba.items()
+    }
 
 
 class Voters(NamedTuple):
@@ -219,9 +222,10 @@ class Voters(NamedTuple):
     @classmethod
     def of(cls, state: State, asked: set[str], n_classes: int) -> Voters:
         """Return the voters of some forests."""
-        names = [voter for voter in state.evidence.weights if asked >= set(voter)]
-        weights = np.stack([state.evidence.weights[voter] for voter in names])
-        return cls(names, weights, ratios_of(state, n_classes), state.settings.tuning.min_weight)
+        evidence = state.evidence
+        indices = [index for index, voter in enumerate(evidence.voters) if asked >= set(voter)]
+        names = [evidence.voters[index] for index in indices]
+        return cls(names, evidence.weights[indices], ratios_of(state, n_classes), state.settings.tuning.min_weight)
 
     def votes(self, proba: dict[str, Float64Array], contexts: Float64Array) -> Float64Array:
         """Return the votes that class probabilities by forest (n, n_classes) add up to, in contexts (4, n)."""

@@ -27,12 +27,11 @@ SCORES = "scores"  # in files of earlier versions: correct predictions of pendin
 
 def write_evidence(evidence: Evidence, out: PartWriter) -> None:
     """Write the evidence; voters and forests in the order in which weights are summed."""
-    voters, names = list(evidence.weights), list(evidence.shrinkage)
-    out.values["voters"] = [list(voter) for voter in voters]
+    names = list(evidence.shrinkage)
+    out.values["voters"] = [list(voter) for voter in evidence.voters]
     out.values["forests"] = names
-    weights = np.array([evidence.weights[voter] for voter in voters])
     shrinkage = np.array([evidence.shrinkage[name] for name in names])
-    WEIGHTS.write(weights.reshape(-1, N_CONTEXTS, N_VARIANTS), out)
+    WEIGHTS.write(evidence.weights, out)
     SHRINKAGE.write(shrinkage.reshape(-1, len(TUNING.shrinkage_strengths)), out)
     ERRORS.write(np.array(evidence.oob_bias.errors, dtype=np.float64), out)
     write_fields(EVIDENCE, evidence, out)
@@ -63,7 +62,8 @@ def read_evidence(part: PartReader, state: State) -> Evidence:
         raise ModelFileError("the weights of the calibration do not add up to 1")
     part.finish()
     return Evidence(
-        weights={voter: one.copy() for voter, one in zip(voters, weights, strict=True)},
+        voters=tuple(voters),
+        weights=weights.copy(),
         shrinkage={name: one.copy() for name, one in zip(names, shrinkage, strict=True)},
         oob_bias=OobBias(tuple(errors.tolist())),
         mix_changes=changes,

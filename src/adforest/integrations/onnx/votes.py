@@ -131,7 +131,8 @@ def _add_weighted_votes(graph: Graph, model: FittedModel[State], proba: dict[str
     """
     ratios = model.in_order(ratios_of(model.state, len(model.labels.by_arrival)))
     votes = []
-    for voter, weights in model.state.evidence.weights.items():
+    evidence = model.state.evidence
+    for voter, weights in zip(evidence.voters, evidence.weights, strict=True):
         kept = np.flatnonzero(weights.max(axis=0) >= model.state.settings.tuning.min_weight)
         if not len(kept) or not proba.keys() >= set(voter):
             continue
