@@ -178,7 +178,7 @@ def _draw_verdicts(axes: Axes, run: DemoRun) -> None:
         if result.drift != "none":
             axes.plot(result.batch, 1, **drift_mark(result.drift))
     axes.set_ylim(-0.55, 2.6)
-    axes.set_yticks([2, 1, 0], ["new classes", "drift verdict", "answering forest"], fontsize=9)
+    axes.set_yticks([2, 1, 0], ["new classes", "drift verdict", "most weight"], fontsize=9)
     axes.tick_params(length=0)
     axes.spines[["left", "bottom"]].set_visible(False)
     for x, drift in ((1.025, "temporary"), (1.125, "sustained")):

@@ -117,7 +117,7 @@ cdef inline Py_ssize_t first_half(Py_ssize_t n_bins) noexcept nogil:
 cdef inline uint16_t code_of(double value, const double* edges, Py_ssize_t n_bins, Py_ssize_t half) noexcept nogil:
     """Return the first bin whose upper bound is not below value (the last bin has none); missing gets n_bins.
 
-    Edges are padded with infinity to EDGES, so that a search from `first_half` of the bins needs no branch.
+    Edges are padded with infinity to EDGES, so that a search from `first_half` of the bins has no branch that depends on the value.
     """
     cdef Py_ssize_t low = 0
     if half >= 128:
