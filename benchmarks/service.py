@@ -1,6 +1,7 @@
 """Measure the service with wrk (apt-get install wrk): rates and response times, idle and while it learns.
 
-One command for each measure, which is a JSON line:
+One command for each measure, which is printed as a JSON line and kept in benchmarks/record.jsonl, from which
+``python -m experiments pages`` writes the table of docs/service.md:
 
 - ``python benchmarks/service.py rates``, and with ``--workers 2``: predictions, and their 99 % quantile idle and while
   it learns;
@@ -27,15 +28,18 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx
 import numpy as np
 import pyarrow as pa
+from timing import print_line, record_line
 
 SECONDS = 8
 FEWEST = 12  # looks at memory and descriptors of a soak, however short
+LONG_SOAK = 30.0  # minutes, of a soak that is kept in the record
 N_FEATURES, N_LEARNT = 8, 5_000
 ARROW = "application/vnd.apache.arrow.stream"
 MODEL = "/v1/models/made"
@@ -60,8 +64,10 @@ def main() -> int:
 
 
 def _print(measures: Iterator[dict[str, Any]]) -> None:
+    """Print measures, and keep them in the record."""
     for found in measures:
-        print(json.dumps(found), flush=True)
+        print_line(found)
+        record_line(found)
 
 
 def _rates(workers: int) -> Iterator[dict[str, Any]]:
@@ -69,27 +75,22 @@ def _rates(workers: int) -> Iterator[dict[str, Any]]:
     with _learnt(f"--workers={workers}") as (address, client):
         one = json.dumps({"records": _table(1).drop_columns(["y"]).to_pylist()}).encode()
         kept = _lua("application/json", one, "application/json")
-        about = {"workers": workers}
-        yield {"measure": "single predictions", "goal": ">= 1500/s"} | about | _wrk(address, "predict", kept, 16)
+        about = "service" if workers == 1 else f"service, {workers} workers"
+        found = _wrk(address, "predict", kept, 16)
+        yield {"measure": f"{about}: single predictions", "goal": ">= 1500/s"} | found
         many = _lua(ARROW, _stream(_table(10_000).drop_columns(["y"])), ARROW)
         found = _wrk(address, "predict", many, 2)
         yield (
-            {"measure": "records in batches of 10,000, Arrow", "goal": ">= 200000/s"}
-            | about
+            {"measure": f"{about}: samples in requests of 10,000, Arrow", "goal": ">= 200000/s"}
             | found
-            | {"records_per_second": found["requests_per_second"] * 10_000}
+            | {"samples_per_second": found["requests_per_second"] * 10_000}
         )
         idle = _wrk(address, "predict", kept, 4)
         with _learning(client):
             busy = _wrk(address, "predict", kept, 4)
-        yield {
-            "measure": "p99 while learning beside p99 idle, 4 connections",
-            "goal": "<= 3",
-            "workers": workers,
-            "idle_ms": idle["p99_ms"],
-            "learning_ms": busy["p99_ms"],
-            "ratio": busy["p99_ms"] / idle["p99_ms"],
-        }
+        slow, fast = busy["p99_milliseconds"], idle["p99_milliseconds"]
+        measured = {"learning_milliseconds": slow, "idle_milliseconds": fast, "times": slow / fast}
+        yield {"measure": f"{about}: 99 % quantile while it learns, 4 connections", "goal": "<= 3"} | measured
 
 
 @contextmanager
@@ -137,7 +138,15 @@ def peer(programs: Path) -> Iterator[dict[str, Any]]:
             server.terminate()
             server.wait()
     ratios = [one / another for one, another in zip(*rates, strict=True)]
-    yield {"measure": "single predictions beside MLServer", "ours": rates[0], "mlserver": rates[1], "ratios": ratios}
+    middle = dict(zip(("per_second", "mlserver_per_second"), map(median, rates), strict=True))
+    yield (
+        {"measure": "service beside MLServer: single predictions"}
+        | middle
+        | {
+            "times_faster": median(ratios),
+            "least_times_faster": min(ratios),
+        }
+    )
 
 
 def _await(address: str) -> None:
@@ -154,13 +163,13 @@ def _await(address: str) -> None:
 
 def _labels(workers: int, *, is_postgresql: bool, n: int = 1_000, n_requests: int = 40) -> Iterator[dict[str, Any]]:
     """Send labels of records that wait, from two clients at once, 1,000 a request: without and with batches of them."""
+    tables = f"{'PostgreSQL' if is_postgresql else 'SQLite'}{f', {workers} workers' if workers > 1 else ''}"
     for measure, settings in (
-        ("labels acknowledged on the disk", {"batch_size": 1_000_000}),
-        ("labels acknowledged on the disk while their batches are closed and learnt", {}),
+        ("labels on the disk", {"batch_size": 1_000_000}),
+        ("labels on the disk while their batches are learnt", {}),
     ):
         rate = _label_rate(workers, settings, is_postgresql=is_postgresql, n=n, n_requests=n_requests)
-        about = {"tables": "postgresql" if is_postgresql else "sqlite", "workers": workers}
-        yield {"measure": measure, "goal": ">= 10000/s"} | about | {"labels_per_second": rate}
+        yield {"measure": f"service, {tables}: {measure}", "goal": ">= 10000/s", "labels_per_second": rate}
 
 
 def _label_rate(workers: int, settings: dict[str, Any], *, is_postgresql: bool, n: int, n_requests: int) -> float:
@@ -222,8 +231,8 @@ def _wrk(address: str, path: str, script: str, connections: int, model: str = MO
         said = subprocess.run(["wrk", *options, f"{address}{model}/{path}"], capture_output=True, text=True, check=True)
     found = {
         "requests_per_second": float(re.search(r"Requests/sec:\s+([\d.]+)", said.stdout)[1]),  # type: ignore[index]
-        "p50_ms": _milliseconds(said.stdout, "50%"),
-        "p99_ms": _milliseconds(said.stdout, "99%"),
+        "p50_milliseconds": _milliseconds(said.stdout, "50%"),
+        "p99_milliseconds": _milliseconds(said.stdout, "99%"),
     }
     if "Non-2xx" in said.stdout:
         found["problem"] = 1.0
@@ -294,7 +303,10 @@ def soak(minutes: float) -> int:
     begin, end = np.max(seen[:third], axis=0), np.max(seen[-third:], axis=0)
     told = {"requests": 2 * number, "megabytes_begin": begin[0] / 1e6, "megabytes_end": end[0] / 1e6}
     told |= {"descriptors_begin": int(begin[1]), "descriptors_end": int(end[1])}
-    print(json.dumps({"measure": f"soak of {minutes:g} minutes"} | told))
+    found = {"measure": f"service: {minutes:g} minutes of requests"} | told
+    print_line(found)
+    if minutes >= LONG_SOAK:
+        record_line(found)
     return int(end[0] > 1.1 * begin[0] or end[1] > begin[1] + 5)
 
 

@@ -77,6 +77,54 @@ SCALE = (
         *("megabytes", "with a tenth of the samples ", "megabytes_tenth", "times"),
     ),
 )
+SERVICE = (
+    *(
+        (name, f"service{workers}: single predictions", "requests_per_second", "99 % within ", "p99_milliseconds", "")
+        for name, workers in (("requests of one sample per second", ""), ("... with `--workers 2`", ", 2 workers"))
+    ),
+    (
+        "samples per second, 10,000 in a request (Arrow)",
+        "service: samples in requests of 10,000",
+        *("samples_per_second", "99 % within ", "p99_milliseconds", ""),
+    ),
+    *(
+        (
+            name,
+            f"service{workers}: 99 % quantile while it learns",
+            *("learning_milliseconds", "idle: ", "idle_milliseconds", "times"),
+        )
+        for name, workers in (
+            ("99 % of requests take at most, while batches of 2,000 are learnt", ""),
+            ("... with `--workers 2`, five busy processes on the two cores", ", 2 workers"),
+        )
+    ),
+    *(
+        (
+            f"labels acknowledged per second, tables in {tables}",
+            f"service, {tables}: labels on the disk",
+            *("labels_per_second", "", "", ""),
+        )
+        for tables in ("SQLite", "PostgreSQL")
+    ),
+    *(
+        (
+            f"... while their batches are learnt, {tables}",
+            f"service, {tables}: labels on the disk while their batches are learnt",
+            *("labels_per_second", "", "", ""),
+        )
+        for tables in ("SQLite", "PostgreSQL")
+    ),
+    (
+        "requests of one sample per second, 20 trees, beside MLServer with a scikit-learn forest",
+        "service beside MLServer: single predictions",
+        *("per_second", "MLServer: ", "mlserver_per_second", "times_faster"),
+    ),
+    (
+        "memory of all processes, last third of 30 minutes of requests, labels and batches",
+        "service: 30 minutes of requests",
+        *("megabytes_end", "first third: ", "megabytes_begin", ""),
+    ),
+)
 CLUSTER = "simulated: a batch of 1e+10 records on 1,000 cores"
 CLUSTER_STEPS = {
     "count, seconds": "count undrawn samples in all trees: proportional to samples per core and to trees",
@@ -130,6 +178,11 @@ def costs_table() -> str:
 def scale_table() -> str:
     """Return what Dask costs on one machine."""
     return benchmark_table(SCALE, ["", "Dask", "local", ""])
+
+
+def service_table() -> str:
+    """Return the rates and response times of the service."""
+    return benchmark_table(SERVICE, ["", "service", "", ""])
 
 
 def cluster_table() -> str:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from experiments.benchmark_tables import EARLIER, as_table, cluster_table, costs_table, scale_table
+from experiments.benchmark_tables import EARLIER, as_table, cluster_table, costs_table, scale_table, service_table
 from experiments.reporting.results_page import PageChapter, PageTable, find_chapter
 
 CHECKOUT = Path(__file__).parents[1]
@@ -156,5 +156,6 @@ TABLES: dict[str, Callable[..., str]] = {
     "one sample": one_sample_table,
     "costs": costs_table,
     "scale": scale_table,
+    "service": service_table,
     "simulated cluster": cluster_table,
 }

@@ -11,7 +11,7 @@ import pytest
 from aiosmtpd.controller import Controller
 
 import adforest
-from adforest.cli.alerts import connections
+from adforest.alerts import connections
 from alert_receivers import Receiver, free_port, learn, rule, rules, told
 from cli_commands import MOMENT, SMALL, content, json_lines, learnt, month, run, write_months
 from table_files import write

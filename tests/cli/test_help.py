@@ -10,7 +10,7 @@ import pytest
 
 import adforest
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.cli.alerts.rules import KINDS
+from adforest.alerts.rules import KINDS
 from adforest.cli.app import COMMANDS
 from adforest.cli.parameters import MODEL, READING, read_value
 from cli_commands import run, run_apart

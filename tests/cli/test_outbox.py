@@ -13,11 +13,11 @@ from collections import Counter
 import pytest
 
 import adforest
-from adforest.cli.alerts import read_alerts
-from adforest.cli.alerts.connections import post
-from adforest.cli.alerts.delivery import Command, Webhook
-from adforest.cli.alerts.outbox import Outbox, outbox_path
-from adforest.cli.alerts.sending import Sender
+from adforest.alerts import read_alerts
+from adforest.alerts.connections import post
+from adforest.alerts.delivery import Command, Webhook
+from adforest.alerts.outbox import Outbox, outbox_path
+from adforest.alerts.sending import Sender
 from adforest.cli.learning import Learner
 from adforest.cli.model_file import ModelFile, locked
 from adforest.origins import origins_of

@@ -18,8 +18,8 @@ from adforest.cli.batches import (
     shown,
     with_noted,
 )
-from adforest.cli.output import remark
 from adforest.cli.surveying import fingerprint
+from adforest.log_lines import remark
 from adforest.origins import origins_of
 from adforest.wording import counted
 

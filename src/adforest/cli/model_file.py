@@ -9,8 +9,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from adforest.cli.output import remark
 from adforest.cli.versions import drop_versions, is_kept, keep_version
+from adforest.log_lines import remark
 from adforest.storage.locks import holder_of, lock_file, note_holder
 
 

@@ -18,7 +18,8 @@ from typing import Annotated, Any, TypeAlias, get_type_hints
 import typer
 
 import adforest
-from adforest.cli.output import LogFormat, option
+from adforest.cli.output import option
+from adforest.log_lines import LogFormat
 
 ENTRY = re.compile(r"^(\w+(?:, \w+)*) : (.+)$")
 SECTION = re.compile(r"\n *(\w+)\n *-+\n")

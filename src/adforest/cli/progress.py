@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Any
 
 from adforest.cli.batches import shown
-from adforest.cli.output import LogFormat, log_line, printable
+from adforest.log_lines import LogFormat, log_line, printable
 from adforest.wording import counted, size, utc
 
 STYLES = {"sustained": "bold red", "temporary": "yellow"}

@@ -10,9 +10,10 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from adforest.cli.output import fail, in_shell, remark, set_log_format
+from adforest.cli.output import fail, in_shell
 from adforest.cli.stopping import StoppedError, stopped_by_signals, was_stopped
 from adforest.libraries import require
+from adforest.log_lines import remark, set_log_format
 
 PROGRAM = "adforest"
 DONE, FAILED, WRONG_USAGE = 0, 1, 2  # exit codes

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from adforest.cli.output import remark
+from adforest.log_lines import remark
 
 
 class StatusFiles:

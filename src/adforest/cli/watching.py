@@ -12,9 +12,10 @@ from typing import Any
 from adforest.cli.folder import FileLog, Folder
 from adforest.cli.learning import ChangedError, Learner
 from adforest.cli.model_file import ConflictError, NotWrittenError
-from adforest.cli.output import in_shell, remark
+from adforest.cli.output import in_shell
 from adforest.cli.parameters import read_value
 from adforest.cli.status import StatusFiles, notify
+from adforest.log_lines import remark
 
 LONGEST_WAIT = 60.0  # seconds between two attempts at something that fails
 

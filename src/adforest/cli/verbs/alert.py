@@ -30,7 +30,7 @@ def alert(
     "missing above", "health", "no batch for", "files rejected" or "alerts not delivered", and limit, columns, batches,
     level, repeat. Receivers are tables [[deliver]] with command, webhook or mail.
     """
-    from adforest.cli.alerts import read_alerts
+    from adforest.alerts import read_alerts
 
     if send and model is None:
         raise ValueError("--send needs --model, the model whose alerts are to be sent. Add --model FILE.")

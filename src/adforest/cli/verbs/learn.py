@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.output import LogFormat, progress_bar, remark, set_log_format
+from adforest.cli.output import progress_bar
 from adforest.cli.parameters import (
     MODEL,
     READING,
@@ -26,6 +26,7 @@ from adforest.cli.parameters import (
     Target,
     with_options,
 )
+from adforest.log_lines import LogFormat, remark, set_log_format
 from adforest.wording import counted
 
 REJECTED = 3  # exit code of --once where files were set aside
@@ -72,7 +73,7 @@ def learn(
     The columns printed: classes in the batch (S one, M several; K known, U unknown, KU both), drift, accuracy of the
     model on the batch before learning it, and the forest with the most weight in the vote from then on.
     """
-    from adforest.cli.alerts import read_alerts
+    from adforest.alerts import read_alerts
     from adforest.cli.batches import about_records, column_names, found_files
     from adforest.cli.learning import NO_TARGET, Learner
     from adforest.cli.model_file import locked
@@ -199,7 +200,7 @@ def watch(
     learnt. A file that cannot be learnt is moved aside, with a text file that says why. After errors that may be
     temporary, such as a full disk, the command tries again. With --once the exit code is 3 if files were set aside.
     """
-    from adforest.cli.alerts import read_alerts
+    from adforest.alerts import read_alerts
     from adforest.cli.folder import Folder
     from adforest.cli.learning import Learner
     from adforest.cli.model_file import locked

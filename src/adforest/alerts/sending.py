@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Sequence
 from threading import Event, Thread
 
-from adforest.cli.alerts.delivery import Delivery
-from adforest.cli.alerts.outbox import MAX_AGE, Outbox, Waiting
-from adforest.cli.output import remark
+from adforest.alerts.delivery import Delivery
+from adforest.alerts.outbox import MAX_AGE, Outbox, Waiting
+from adforest.log_lines import remark
 from adforest.wording import counted
 
 MAX_PAUSE = 300.0  # seconds between two attempts

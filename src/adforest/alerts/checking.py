@@ -18,10 +18,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
-from adforest.cli.alerts.delivery import Delivery
-from adforest.cli.alerts.outbox import Outbox, outbox_path
-from adforest.cli.alerts.reading import read_file
-from adforest.cli.alerts.rules import (
+from adforest.alerts.delivery import Delivery
+from adforest.alerts.outbox import Outbox, outbox_path
+from adforest.alerts.reading import read_file
+from adforest.alerts.rules import (
     HEALTH,
     MAX_VALUES,
     MISSING,
@@ -36,8 +36,8 @@ from adforest.cli.alerts.rules import (
     missing_fractions,
     unseen_fractions,
 )
-from adforest.cli.alerts.sending import Sender, reason_of
-from adforest.cli.output import as_plain, printable, remark
+from adforest.alerts.sending import Sender, reason_of
+from adforest.log_lines import as_plain, printable, remark
 from adforest.wording import counted, utc
 
 

@@ -21,7 +21,7 @@ from tempfile import TemporaryFile
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from adforest.cli.output import printable, remark
+from adforest.log_lines import printable, remark
 from adforest.wording import counted
 
 Alert = Mapping[str, Any]
@@ -140,7 +140,7 @@ class Webhook(Delivery):
 
     def deliver(self, alert: Alert) -> None:
         """Post the alert; redirects are not followed, since headers and content are for this address."""
-        from adforest.cli.alerts.connections import post
+        from adforest.alerts.connections import post
 
         headers = {"Content-Type": "application/json", "User-Agent": "adforest", "Idempotency-Key": str(alert["id"])}
         status = post(self.webhook, json.dumps(alert).encode(), headers | dict(self.headers), self.timeout)
@@ -183,7 +183,7 @@ class Mail(Delivery):
         """Send a mail."""
         import ssl
 
-        from adforest.cli.alerts.connections import opened_mail_server
+        from adforest.alerts.connections import opened_mail_server
 
         message = EmailMessage()
         message["Subject"] = f"adforest: {' '.join(str(alert['message']).split())}"

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from adforest.cli.alerts.delivery import MESSAGE, Command, Delivery, Mail, Webhook
-from adforest.cli.alerts.rules import FORMER_LEVELS, HEALTH, HEALTH_LEVELS, KINDS, WITH_COLUMNS, AlertRule
+from adforest.alerts.delivery import MESSAGE, Command, Delivery, Mail, Webhook
+from adforest.alerts.rules import FORMER_LEVELS, HEALTH, HEALTH_LEVELS, KINDS, WITH_COLUMNS, AlertRule
 
 TIMEOUT = 10.0  # seconds within which a receiver must have answered
 RETRY = 1.0  # seconds until the first attempt after one that failed
