@@ -197,7 +197,7 @@ def test_a_process_killed_at_any_moment_loses_no_alert(capsys, folder, tmp_path,
                 patch.setattr(Outbox, "put", killed)
             else:
                 patch.setattr(Sender, "__init__", lambda self, *_: setattr(self, "wake", killed))
-                patch.setattr(Sender, "close", lambda self: None)
+                patch.setattr(Sender, "close", lambda self, *_: None)
             assert learn(capsys, folder, path)[0] == 130
         assert not receiver.got
         assert learn(capsys, folder, path)[0] == 0

@@ -10,7 +10,7 @@ import json
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -36,7 +36,7 @@ from adforest.alerts.rules import (
     missing_fractions,
     unseen_fractions,
 )
-from adforest.alerts.sending import Sender, reason_of
+from adforest.alerts.sending import CLOSING, Sender, reason_of
 from adforest.log_lines import as_plain, printable, remark
 from adforest.wording import counted, utc
 
@@ -47,11 +47,21 @@ def read_alerts(path: Path | None) -> Alerts:
 
 
 class Alerts:
-    """Rules, their alerts and the receivers. A context manager: at its end pending alerts are sent."""
+    """Rules, their alerts and the receivers. A context manager: at its end pending alerts are sent.
 
-    def __init__(self, rules: list[AlertRule], deliveries: list[Delivery]) -> None:
+    Parameters
+    ----------
+    rules : sequence of AlertRule
+    deliveries : sequence of Delivery
+        Receivers that this process sends to.
+    others : sequence of str
+        Keys of receivers that another process sends to.
+    """
+
+    def __init__(self, rules: Sequence[AlertRule], deliveries: Sequence[Delivery], others: Sequence[str] = ()) -> None:
         self.rules = rules
         self.deliveries = deliveries
+        self._receivers = [*(one.key for one in deliveries), *others]
         self.outbox: Outbox | None = None
         self._sender: Sender | None = None
         self._learner: Any = None
@@ -63,36 +73,50 @@ class Alerts:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._close()
+        self.close()
 
-    def _close(self) -> None:
-        """Send pending alerts, and close the outbox."""
+    def close(self, seconds: float = CLOSING) -> None:
+        """Send pending alerts for some seconds, and close the outbox."""
         if self._sender is not None:
-            self._sender.close()
+            self._sender.close(seconds)
         if self.outbox is not None:
             self.outbox.close()
 
     def begin(self, learner: Any) -> None:
-        """Open the outbox of a model, and send its pending alerts and those saved with the last batch.
+        """Send the pending alerts of a model, and those saved with its last batch.
 
         It is called again where another program put another model into the file, or the file is a link to another one.
+
+        Parameters
+        ----------
+        learner : object
+            Has `path`, `is_new`, `model` and `origins`, which are read whenever they are needed.
         """
         self._learner = learner
         if not self.rules:
             return
-        self._close()
-        self.outbox = Outbox(outbox_path(learner.path))
-        self._sender = Sender(self.outbox, self.deliveries, self._not_delivered)
+        self.close()
+        self._sender = self.outbox = None
+        self.send_kept()
         self.tell()
         self.check_age()
 
-    def look(self, batch: Any) -> None:
-        """Compute the figures of a batch, before it is learnt, that some rule needs."""
+    def send_kept(self) -> None:
+        """Send what is in the outbox, also what another process put there."""
+        if self.rules and outbox_path(self._learner.path).exists():
+            self._opened()
+            if self._sender is not None:
+                self._sender.wake()
+
+    def look(self, X: Any, files: Sequence[Path] = ()) -> None:
+        """Compute the figures of the features of a batch, before it is learnt, that some rule needs."""
         wanted = {rule.when for rule in self.rules}
-        self._files = [str(path) for path in batch.files]
-        self._fractions = {MISSING: missing_fractions(batch.X)} if MISSING in wanted else {}
+        self._files = [str(path) for path in files]
+        self._fractions = {}
+        if MISSING in wanted:
+            self._fractions[MISSING] = missing_fractions(X)
         if UNSEEN in wanted and not self._learner.is_new:
-            self._fractions[UNSEEN] = unseen_fractions(batch.X, self._learner.model)
+            self._fractions[UNSEEN] = unseen_fractions(X, self._learner.model)
 
     def noted(self, model: Any, origins: Any) -> Any:
         """Return the origins to be saved with a batch: for each rule the number of batches in a row, and the alerts."""
@@ -114,7 +138,7 @@ class Alerts:
 
     def tell(self) -> None:
         """Move the alerts that were saved with the last batch to the outbox."""
-        alerts = self._learner.origins.alerts if self.rules else ()
+        alerts = self._learner.origins.alerts if self.rules and not self._learner.is_new else ()
         self._not_kept = [one for one in alerts if not self._keep(json.loads(one))]
 
     def check_age(self) -> None:
@@ -142,6 +166,25 @@ class Alerts:
                     message = f"the file {path.name} cannot be learnt and is set aside: {reason}"
                     same = (path.name, str(status.st_size), str(status.st_mtime_ns))
                     self._keep(self._alert(rule, message, path.name, same, files=[str(path)]))
+
+    def refused(self, number: int, same: str, reason: str) -> None:
+        """Make an alert of a batch that cannot be learnt and that is in no file.
+
+        Parameters
+        ----------
+        number : int
+        same : str
+            Distinguishes it from a batch of that number of another model.
+        reason : str
+        """
+        for rule in self.rules:
+            if rule.when == REJECTED:
+                message = f"the batch of task {number} cannot be learnt and is set aside: {reason}"
+                self._keep(self._alert(rule, message, number, (same, str(number))))
+
+    def n_waiting(self) -> int:
+        """Return the number of alerts that are not delivered yet."""
+        return 0 if self.outbox is None else self.outbox.n_waiting()
 
     def send_trial(self) -> list[str]:
         """Send a test message to all receivers, and return the failures."""
@@ -176,11 +219,9 @@ class Alerts:
 
     def _keep(self, alert: dict[str, Any], receivers: list[str] | None = None) -> bool:
         """Put an alert into the outbox, and print it on standard error if it is new; return whether it is kept."""
-        assert self.outbox is not None
-        receivers = [one.key for one in self.deliveries] if receivers is None else receivers
         try:
-            is_new = self.outbox.put(alert, receivers)
-        except sqlite3.Error as error:
+            is_new = self._opened().put(alert, self._receivers if receivers is None else receivers)
+        except (sqlite3.Error, OSError) as error:
             remark(f"alert: {alert['message']}")
             remark(f"warning: the alert cannot be kept to be sent ({reason_of(error)}); it is tried again")
             return False
@@ -189,6 +230,14 @@ class Alerts:
             if self._sender is not None:
                 self._sender.wake()
         return True
+
+    def _opened(self) -> Outbox:
+        """Return the outbox of the model, whose alerts are sent from now on."""
+        if self.outbox is None:
+            self.outbox = Outbox(outbox_path(self._learner.path))
+            if self.deliveries:
+                self._sender = Sender(self.outbox, self.deliveries, self._not_delivered)
+        return self.outbox
 
     def _not_delivered(self, delivery: Delivery, n_failures: int, problem: str) -> None:
         """Make an alert for the other receivers if one has failed in a row as often as a rule has."""

@@ -48,7 +48,7 @@ class BatchTable:
                 self.add(report, files, perf_counter() - start)
                 rules.tell()
 
-            rules.look(batch)
+            rules.look(batch.X, batch.files)
             learner.learn(batch, parts, tell, rules.noted)
             then(batch)
             start = perf_counter()

@@ -112,6 +112,7 @@ OF_SERVED = (
     ),
     Family("requests_waiting", "gauge", "Requests that wait to be written.", lambda one: one.n_waiting),
     Family("commits_total", "counter", "Writes to the log, each with one sync.", lambda one: one.n_commits),
+    Family("alerts_waiting", "gauge", "Alerts that are not delivered yet.", lambda one: one.n_alerts_waiting),
     Family("committed_requests_total", "counter", "Requests written by these.", lambda one: one.n_committed),
 )
 

@@ -38,7 +38,7 @@ class FollowedModel:
         Why the newest version could not be fetched, empty if it could.
     """
 
-    n_waiting = n_commits = n_committed = 0
+    n_waiting = n_commits = n_committed = n_alerts_waiting = 0
 
     def __init__(self, name: str, url: str) -> None:
         self.name, self._url = name, url

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from adforest.exceptions import ModelFileError
+from adforest.origins import Origins, origins_of
 from adforest.service.events import TaskAdded
 from adforest.service.log import LogError, read_entries
 from adforest.service.store import LOG
@@ -63,17 +64,44 @@ class Learner:
         With its log.
     trainer : Trainer
     target, log_id : str
+    challenger_trainer : Trainer, optional
+        Of challengers; by default the same.
+
+    Attributes
+    ----------
+    model : estimator or None
+    learnt_through : LearntThrough
     """
 
-    def __init__(self, disk: Disk, model: Path, folder: Path, trainer: Trainer, target: str, log_id: str) -> None:
-        self._disk, self._path, self._folder, self._trainer = disk, model, folder, trainer
+    def __init__(
+        self,
+        disk: Disk,
+        model: Path,
+        folder: Path,
+        trainer: Trainer,
+        target: str,
+        log_id: str,
+        challenger_trainer: Trainer | None = None,
+    ) -> None:
+        self._disk, self.path, self._folder, self._trainer = disk, model, folder, trainer
+        self._challenger_trainer = challenger_trainer or trainer
         self._target, self._log_id = target, log_id
         self._versions = model.with_name(f"{model.name}.versions")
         self._challenger_path = model.with_name(f"{model.stem}.challenger{model.suffix}")
-        self._model: Any = None
+        self.model: Any = None
         self._challenger: tuple[Any, LearntThrough] | None = None
         self._n_saved = 0  # batches of the model in the file
         self.learnt_through = NOTHING_LEARNT
+
+    @property
+    def is_new(self) -> bool:
+        """Whether its model has learnt nothing yet."""
+        return self.model is None or not self._n_saved
+
+    @property
+    def origins(self) -> Origins:
+        """The sources of the batches of its model."""
+        return origins_of(self.model)
 
     def open(self, *, has_challenger: bool) -> Outcome | None:
         """Read the model, or the newest version of it that can be read; return its last task, if any."""
@@ -85,11 +113,11 @@ class Learner:
         """Take the model of the file, or of the newest version that can be read; return whether there is one."""
         versions = [self._versions / name for _, _, name in reversed(self._kept())]
         problem: Exception | None = None
-        for path in [self._path, *versions]:
+        for path in [self.path, *versions]:
             if not self._disk.exists(path):
                 continue
             try:
-                self._model, self.learnt_through = self._trainer.unpack(self._disk.read(path), path.name)
+                self.model, self.learnt_through = self._trainer.unpack(self._disk.read(path), path.name)
             except ModelFileError as error:
                 problem = problem or error
                 continue
@@ -97,7 +125,7 @@ class Learner:
                 raise ModelFileError(
                     f"{path.name} was written by another service; move it elsewhere, or serve that one"
                 )
-            self._n_saved = self._trainer.n_batches(self._model)
+            self._n_saved = self._trainer.n_batches(self.model)
             return True
         if problem is not None:
             raise problem
@@ -105,7 +133,7 @@ class Learner:
 
     def _done(self) -> Outcome:
         """Return the result of the last task of the model."""
-        return Outcome(DONE, self._n_saved, self._trainer.last_report(self._model))
+        return Outcome(DONE, self._n_saved, self._trainer.last_report(self.model))
 
     def run(self, order: Order) -> Outcome:
         """Do a task; the model is saved when this returns, or is as before.
@@ -139,9 +167,9 @@ class Learner:
         report: dict[str, Any] = {}
         if order.challenger is not None:
             report = self._teach_challenger(order, table, order.challenger)
-        if self._model is None:
-            self._model = self._trainer.new(order.parameters)
-        number, found = self._trainer.learn(self._model, table, self._target)
+        if self.model is None:
+            self.model = self._trainer.new(order.parameters)
+        number, found = self._trainer.learn(self.model, table, self._target)
         self._save(order, (number, len(table)))
         return Outcome(DONE, number, found | report)
 
@@ -151,9 +179,9 @@ class Learner:
             model, learnt_through = self._read_challenger(wanted)
             if learnt_through.version >= order.number:
                 return {}
-            number, found = self._trainer.learn(model, table, self._target)
+            number, found = self._challenger_trainer.learn(model, table, self._target)
             new = LearntThrough(self._log_id, order.number, order.position)
-            content = self._trainer.pack(model, new, self._target, (number, len(table)))
+            content = self._challenger_trainer.pack(model, new, self._target, (number, len(table)))
             self._disk.replace(self._challenger_path, content)
             self._challenger = model, new
             return {"challenger_accuracy": found.get("accuracy_vote")}
@@ -164,9 +192,10 @@ class Learner:
     def _read_challenger(self, wanted: Mapping[str, Any]) -> tuple[Any, LearntThrough]:
         """Return the challenger as it was saved, or a new one."""
         if self._challenger is None and self._disk.exists(self._challenger_path):
-            self._challenger = self._trainer.unpack(self._disk.read(self._challenger_path), self._challenger_path.name)
+            content = self._disk.read(self._challenger_path)
+            self._challenger = self._challenger_trainer.unpack(content, self._challenger_path.name)
         if self._challenger is None or self._challenger[1].version < wanted["since"]:
-            self._challenger = self._trainer.new(wanted["parameters"]), NOTHING_LEARNT
+            self._challenger = self._challenger_trainer.new(wanted["parameters"]), NOTHING_LEARNT
         return self._challenger
 
     def _roll_back(self, order: Order) -> Outcome:
@@ -174,14 +203,14 @@ class Learner:
         found = [name for _, version, name in self._kept() if version == order.note["version"]]
         if not found:
             raise ValueError(f"version {order.note['version']} of the model is not kept")
-        self._model, _ = self._trainer.unpack(self._disk.read(self._versions / found[0]), found[0])
+        self.model, _ = self._trainer.unpack(self._disk.read(self._versions / found[0]), found[0])
         self._save(order)
-        return Outcome(DONE, self._trainer.n_batches(self._model), {})
+        return Outcome(DONE, self._trainer.n_batches(self.model), {})
 
     def _change(self, order: Order) -> Outcome:
         """Change parameters; those of a model that knows nothing are taken when it is made."""
-        if self._model is not None:
-            self._trainer.set_parameters(self._model, order.note["parameters"])
+        if self.model is not None:
+            self._trainer.set_parameters(self.model, order.note["parameters"])
         return self._pass(order)
 
     def _promote(self, order: Order) -> Outcome:
@@ -191,21 +220,21 @@ class Learner:
             model, learnt_through = self._read_challenger(order.challenger)
         if order.challenger is None or learnt_through.version < order.challenger["since"]:
             raise ValueError("the challenger has learnt nothing yet. Promote it after the next batch.")
-        self._model = model
+        self.model = model
         self._save(order)
         self._challenger = None
         self._disk.remove(self._challenger_path)
-        return Outcome(DONE, self._trainer.n_batches(self._model), {})
+        return Outcome(DONE, self._trainer.n_batches(self.model), {})
 
     def _pass(self, order: Order) -> Outcome:
         """Save the model as one that knows of the task; a challenger before it is no more."""
         if order.kind in (CHALLENGE, DROP_CHALLENGER):
             self._challenger = None
             self._disk.remove(self._challenger_path)
-        if self._model is None:
+        if self.model is None:
             return Outcome(DONE, None, {})
         self._save(order)
-        return Outcome(DONE, self._trainer.n_batches(self._model), {})
+        return Outcome(DONE, self._trainer.n_batches(self.model), {})
 
     def _table(self, position: int) -> Any:
         """Return the batch at a position of the log."""
@@ -219,26 +248,26 @@ class Learner:
     def _save(self, order: Order, batch: tuple[int, int] | None = None) -> None:
         """Replace the file; the model before is kept as a version."""
         learnt_through = LearntThrough(self._log_id, order.number, order.position)
-        content = self._trainer.pack(self._model, learnt_through, self._target, batch)
+        content = self._trainer.pack(self.model, learnt_through, self._target, batch)
         self._disk.make_folder(self._versions)
-        if self._n_saved and self._disk.exists(self._path):
-            self._disk.link(self._path, self._versions / f"batch-{self._n_saved:06d}-{self.learnt_through.version}.adf")
-        self._disk.replace(self._path, content)
-        self.learnt_through, self._n_saved = learnt_through, self._trainer.n_batches(self._model)
+        if self._n_saved and self._disk.exists(self.path):
+            self._disk.link(self.path, self._versions / f"batch-{self._n_saved:06d}-{self.learnt_through.version}.adf")
+        self._disk.replace(self.path, content)
+        self.learnt_through, self._n_saved = learnt_through, self._trainer.n_batches(self.model)
         for _, _, name in self._kept()[: -order.keep_versions]:
             self._disk.remove(self._versions / name)
 
     def _reload(self) -> None:
         """Take the model as it was last saved; raises if there is an older one or none, which must learn again."""
         version, self.learnt_through = self.learnt_through.version, NOTHING_LEARNT
-        self._model = self._challenger = None
+        self.model = self._challenger = None
         self._read()
         if self.learnt_through.version < version:
-            raise ModelFileError(f"{self._path.name} cannot be read any more; expected version {version} of the model")
+            raise ModelFileError(f"{self.path.name} cannot be read any more; expected version {version} of the model")
 
     def _kept(self) -> list[tuple[int, int, str]]:
         """Return the batches, the version and the name of each model that is kept, oldest first."""
-        return kept_versions(self._disk, self._path)
+        return kept_versions(self._disk, self.path)
 
 
 def kept_versions(disk: Disk, model: Path) -> list[tuple[int, int, str]]:

@@ -33,6 +33,8 @@ class LearningProcess:
         The file of the model, and the folder of its log.
     target, log_id : str
     has_challenger : bool
+    alerts : str
+        Rules of alerts, from `ServedAlerts.for_learner`.
     locks : sequence of int
         Descriptors of locks that hold as long as the process lives, also where its parent was killed.
 
@@ -45,9 +47,17 @@ class LearningProcess:
     """
 
     def __init__(
-        self, model: Path, folder: Path, target: str, log_id: str, *, has_challenger: bool, locks: tuple[int, ...] = ()
+        self,
+        model: Path,
+        folder: Path,
+        target: str,
+        log_id: str,
+        *,
+        has_challenger: bool,
+        alerts: str = "[[], []]",
+        locks: tuple[int, ...] = (),
     ) -> None:
-        given = [str(model), str(folder), target, log_id, str(int(has_challenger))]
+        given = [str(model), str(folder), target, log_id, str(int(has_challenger)), alerts]
         self._process = subprocess.Popen(
             [sys.executable, "-m", "adforest.service.learning_process", *given],
             stdin=subprocess.PIPE,
@@ -103,17 +113,24 @@ class LearningProcess:
 
 def main(arguments: list[str]) -> None:
     """Run tasks until the parent ends."""
+    from adforest.service.alerting import alerts_of_learner, printed_errors
     from adforest.service.log import LogError
     from adforest.service.system import RealDisk
+    from adforest.service.task_table import DONE
     from adforest.service.trainer import ForestTrainer
 
     _end_with_parent()
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print is no outcome
-    model, folder, target, log_id, has_challenger = arguments
-    learner = Learner(RealDisk(), Path(model), Path(folder), ForestTrainer(), target, log_id)
+    model, folder, target, log_id, has_challenger, rules = arguments
+    alerts = alerts_of_learner(rules)
+    files = Path(model), Path(folder)
+    learner = Learner(RealDisk(), *files, ForestTrainer(alerts), target, log_id, ForestTrainer())
     try:
         found = learner.open(has_challenger=has_challenger == "1")
+        if alerts is not None:
+            with printed_errors():
+                alerts.begin(learner)
     except Exception as error:
         out.write(json.dumps({"error": f"{model} cannot be opened: {error}"}).encode() + b"\n")
         return
@@ -123,6 +140,9 @@ def main(arguments: list[str]) -> None:
             outcome = learner.run(Order(*json.loads(line)))
         except (OSError, ModelFileError, LogError) as error:
             outcome = Outcome(RETRY, None, {"reason": str(error)})
+        if alerts is not None and outcome.state == DONE:
+            with printed_errors():
+                alerts.tell()
         out.write(json.dumps({"outcome": outcome}).encode() + b"\n")
         if outcome.state == RETRY:  # what is on the disk is found out by the next learner
             return

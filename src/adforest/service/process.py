@@ -52,6 +52,8 @@ class ServiceOptions:
         The URL of PostgreSQL, for the tables of models that are made.
     workers : int
         Processes that predict; with more than one, another one has the stores.
+    alerts : Path or None
+        A file of rules and receivers.
     """
 
     folder: Path
@@ -65,6 +67,7 @@ class ServiceOptions:
     follow_token: str | None = None
     database: str | None = None
     workers: int = 1
+    alerts: Path | None = None
 
     @property
     def names(self) -> list[str]:
@@ -136,7 +139,11 @@ def _open_models(options: ServiceOptions, on_fatal: Callable[[str], None]) -> An
     from adforest.service.served_models import ServedModels
 
     if options.follow is None:
-        return ServedModels(options.folder, on_fatal, options.database)
+        return ServedModels(options.folder, on_fatal, options.database, options.alerts)
+    if options.alerts is not None:
+        raise ValueError(
+            "a replica learns no batches, which alerts are about. Give --alerts to the service it follows."
+        )
     return FollowedModels(options.follow, options.folder, options.follow_token)
 
 

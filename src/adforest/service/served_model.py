@@ -22,7 +22,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from adforest.base import get_fitted
 from adforest.exceptions import ModelFileError
-from adforest.origins import origins_of
+from adforest.origins import Origins, origins_of
+from adforest.service.alerting import CHECK_SECONDS, ServedAlerts
 from adforest.service.learner import kept_versions
 from adforest.service.learning_process import RETRY, LearnerEndedError, LearningProcess
 from adforest.service.log import LogError
@@ -31,7 +32,7 @@ from adforest.service.requests import Change, RequestError
 from adforest.service.store import SETTINGS, Store, StoreFullError, is_damage, meaning_of
 from adforest.service.system import PRIVATE_FOLDER, RealDisk, SteadyClock
 from adforest.service.tables import NUMBER, TEXT
-from adforest.service.task_table import WAITING, Task
+from adforest.service.task_table import BATCH, REFUSED, WAITING, Task
 from adforest.service.trainer import plain
 from adforest.storage import load
 from adforest.storage.locks import holder_of, lock_file, note_holder, open_lock
@@ -140,6 +141,7 @@ class ServedModel:
         URL of PostgreSQL, which has the tables if it is set so.
     is_draining : callable, optional
         Whether the service ends once requests under way are done: none waits for a batch any more.
+    alerts : ServedAlerts, optional
     """
 
     def __init__(
@@ -148,11 +150,13 @@ class ServedModel:
         on_fatal: Callable[[str], None],
         database_url: str | None = None,
         is_draining: Callable[[], bool] = bool,
+        alerts: ServedAlerts | None = None,
     ) -> None:
         self.path, self.name, self._on_fatal, self._is_draining = path, path.stem, on_fatal, is_draining
         self.folder = service_folder(path)
         self._locks = ExitStack()
         self._descriptors = self._lock()
+        self._alerts = alerts or ServedAlerts()
         self._problems = {"writing": "", "closing": "", "learning": "", "reading": ""}
         self._learner: LearningProcess | None = None
         self._is_unsure = False  # which tasks the model in the file has learnt
@@ -161,7 +165,9 @@ class ServedModel:
             self.store = Store(RealDisk(database_url), SteadyClock(), self.folder)
             self._locks.callback(self.store.close)
             self._locks.callback(self._end_learner)
+            self._locks.callback(self._alerts.close)
             self._open()
+            self._alerts.begin(self)
         except BaseException:
             self._locks.close()
             raise
@@ -185,6 +191,26 @@ class ServedModel:
     def n_waiting(self) -> int:
         """Requests to be written."""
         return self._queue.qsize()
+
+    @property
+    def n_alerts_waiting(self) -> int:
+        """Alerts that are not delivered yet."""
+        return self._alerts.n_waiting()
+
+    @property
+    def is_new(self) -> bool:
+        """Whether there is no model that predicts yet."""
+        return self.answering is None
+
+    @property
+    def model(self) -> Any:
+        """The model that predicts, None if there is none yet."""
+        return None if self.answering is None else self.answering.model
+
+    @property
+    def origins(self) -> Origins:
+        """The sources of the batches of that model."""
+        return origins_of(self.model)
 
     def submit(self, change: Change) -> Future[Any]:
         """Write a request; the future has its response once that is on the disk."""
@@ -373,9 +399,11 @@ class ServedModel:
     def _supervise(self) -> None:
         """Pass one task after the other to the learner."""
         while not (self._is_ending or self._is_broken):
-            if not self._has_task.wait(IDLE_SECONDS):
-                self._end_learner()
-                self._has_task.wait()  # which `close` sets too
+            idle_since = time.monotonic()
+            while not self._has_task.wait(min(CHECK_SECONDS, IDLE_SECONDS)):  # which `close` sets too
+                self._alerts.look()
+                if time.monotonic() - idle_since > IDLE_SECONDS:
+                    self._end_learner()
             self._has_task.clear()
             while not (self._is_ending or self._is_broken):
                 try:
@@ -409,6 +437,9 @@ class ServedModel:
             return True
         self._problems["learning"] = ""
         self._answer_with_newest()
+        if outcome.state == REFUSED and order.kind == BATCH:
+            self._alerts.refused(order.number, self.store.settings.log_id, outcome.report["reason"])
+        self._alerts.look()
         self.call(lambda: self.store.end_task(order.number, outcome.state, outcome.batch, outcome.report)).result()
         ended, self.task_ended = self.task_ended, Future()
         ended.set_result(None)
@@ -439,6 +470,7 @@ class ServedModel:
         learner = LearningProcess(
             *(self.path, self.folder, settings.target, settings.log_id),
             has_challenger=has_challenger,
+            alerts=self._alerts.for_learner(),
             locks=self._descriptors,
         )
         self._learner = learner

@@ -10,7 +10,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from adforest.alerts.outbox import outbox_path
+from adforest.alerts.reading import read_file
 from adforest.exceptions import ModelFileError
+from adforest.service.alerting import ServedAlerts
 from adforest.service.databases import PRIVATE
 from adforest.service.log import LogError
 from adforest.service.requests import RequestError
@@ -34,7 +37,7 @@ class UnopenedModel:
         The reason.
     """
 
-    answering, n_waiting, n_commits, n_committed = None, 0, 0, 0
+    answering, n_waiting, n_commits, n_committed, n_alerts_waiting = None, 0, 0, 0, 0
 
     def __init__(self, name: str, problem: str) -> None:
         self.name, self.problem = name, problem
@@ -51,10 +54,19 @@ class ServedModels(NamedModels[ServedModel]):
         Called when a log can no longer be written: the process must end.
     database_url : str, optional
         Of PostgreSQL, which holds the tables of models that are made from now on.
+    alerts : Path, optional
+        A file of rules and receivers, for the alerts of all models.
     """
 
-    def __init__(self, folder: Path, on_fatal: Callable[[str], None], database_url: str | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        on_fatal: Callable[[str], None],
+        database_url: str | None = None,
+        alerts: Path | None = None,
+    ) -> None:
         super().__init__()
+        self._rules = ([], []) if alerts is None else read_file(alerts)
         self.is_draining: Callable[[], bool] = bool  # whether the service ends once requests under way are done
         self.folder, self._on_fatal, self._disk = folder, on_fatal, RealDisk(database_url)
         self._lock = Lock()
@@ -112,7 +124,8 @@ class ServedModels(NamedModels[ServedModel]):
         return super().get(name)
 
     def _opened(self, path: Path) -> ServedModel:
-        return ServedModel(path, self._on_fatal, self._disk.database_url, lambda: self.is_draining())
+        alerts = ServedAlerts(*self._rules)
+        return ServedModel(path, self._on_fatal, self._disk.database_url, lambda: self.is_draining(), alerts)
 
     def make(self, name: str, given: Mapping[str, Any]) -> ServedModel:
         """Make a model that knows nothing."""
@@ -202,7 +215,9 @@ class ServedModels(NamedModels[ServedModel]):
         schema = ModelSettings.loaded(removed.read_bytes()).schema if removed.exists() else None
         if schema is not None:
             self._disk.drop_database(schema)
-        for one in (path, path.with_name(f"{path.name}.versions"), path.with_name(f"{path.stem}.challenger{SUFFIX}")):
+        outbox = outbox_path(path)
+        beside = (f"{path.name}.versions", f"{path.stem}.challenger{SUFFIX}", outbox.name, f"{outbox.name}-journal")
+        for one in (path, *map(path.with_name, beside)):
             self._disk.remove(one)
         for name in self._disk.names(removed.parent):
             if name != REMOVED:

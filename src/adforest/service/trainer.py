@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
+
+from adforest.service.alerting import printed_errors
+
+if TYPE_CHECKING:
+    from adforest.alerts import Alerts
 
 
 class LearntThrough(NamedTuple):
@@ -57,7 +62,16 @@ class Trainer(Protocol):
 
 
 class ForestTrainer:
-    """Adaptive Decision Forests."""
+    """Adaptive Decision Forests.
+
+    Parameters
+    ----------
+    alerts : Alerts, optional
+        Whose rules are checked at each batch; what they find is saved with the model.
+    """
+
+    def __init__(self, alerts: Alerts | None = None) -> None:
+        self._alerts = alerts
 
     def new(self, parameters: Mapping[str, Any]) -> Any:
         """Return a model that knows nothing."""
@@ -67,8 +81,11 @@ class ForestTrainer:
 
     def learn(self, model: Any, table: pa.Table, target: str) -> tuple[int, dict[str, Any]]:
         """Teach a model a batch."""
-        features = as_learnt(model, table.drop_columns([target]))
-        model.partial_fit(features, table[target].to_numpy(zero_copy_only=False))
+        X = table.drop_columns([target])
+        if self._alerts is not None:
+            with printed_errors():
+                self._alerts.look(X)
+        model.partial_fit(as_learnt(model, X), table[target].to_numpy(zero_copy_only=False))
         return self.n_batches(model), self.last_report(model)
 
     def set_parameters(self, model: Any, parameters: Mapping[str, Any]) -> None:
@@ -96,6 +113,9 @@ class ForestTrainer:
         if batch is not None:
             digest = blake2b(f"{learnt_through.log_id} {learnt_through.position}".encode(), digest_size=16).digest()
             noted = noted.with_batch(digest, 0, batch[1], batch[0])
+            if self._alerts is not None:
+                with printed_errors():
+                    noted = self._alerts.noted(model, noted)
         note_origins(model, noted)
         return packed(model)
 

@@ -23,7 +23,7 @@ def alert(
     send: Annotated[bool, typer.Option("--send", help="Send the pending alerts of --model now.")] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Check a file of alert rules for --alerts of learn and watch, and list its rules and receivers.
+    """Check a file of alert rules for --alerts of learn, watch and serve, and list its rules and receivers.
 
     Rules are tables [[rule]] with when = "drift sustained", "drift temporary", "accuracy below", "balanced accuracy
     below", "roc auc below", "average precision below", "log loss above", "new class", "unseen categories above",

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from adforest.cli.output import say
+from adforest.cli.parameters import AlertRules
 
 
 class Action(StrEnum):
@@ -74,6 +75,7 @@ def serve(
         int,
         typer.Option(min=1, max=64, help="Processes that predict; with several, one more writes and learns."),
     ] = 1,
+    alerts: AlertRules = None,
 ) -> None:
     """Serve the models of a folder over HTTP: predictions now, labels later by id, learning in the background.
 
@@ -84,7 +86,7 @@ def serve(
 
     token = None if follow_token_file is None else follow_token_file.read_text(encoding="utf-8").strip()
     names = allowed_host or ()
-    run(ServiceOptions(data, host, port, certificate, key, proxy, names, follow, token, database, workers), say)
+    run(ServiceOptions(data, host, port, certificate, key, proxy, names, follow, token, database, workers, alerts), say)
 
 
 def token(
