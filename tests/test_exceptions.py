@@ -81,8 +81,9 @@ def test_warnings_can_be_told_apart_and_name_the_line_of_the_caller(warns, expec
     assert caught[0].filename == __file__
 
 
-# The command line ends with one line and an exit code, the service sends a response: what is raised there ends there.
-PLAIN = ("cli", "service", "reading")  # reading is still to follow
+# The command line ends with one line and an exit code, the service sends a response, alerts write a line in the log:
+# what is raised there ends there.
+PLAIN = ("alerts", "cli", "service")
 
 
 def test_what_users_can_meet_is_raised_by_classes_of_our_own():
