@@ -431,3 +431,13 @@ def test_what_is_found_once_is_found_anew_for_another_state_or_more_classes():
     changed = replace(state, evidence=replace(state.evidence, weights=alone))
     assert np.abs(votes(changed, X, 3) - first).max() > 0.01
     np.testing.assert_array_equal(votes(state, X, 3), first)
+
+
+def test_rounding_makes_no_probability_negative():
+    rows = np.random.default_rng(0).dirichlet(np.ones(4), 500)
+    rows[:, 3] = 0.0
+    permanent = rows / rows.sum(axis=1, keepdims=True)
+    unmet = np.array([True, True, True, False])
+    assert ((permanent * unmet).sum(axis=1) > 1).any(), "sums that rounding brings above 1 are among them"
+    certain = np.broadcast_to([0.0, 0.0, 0.0, 1.0], permanent.shape)
+    assert filled({"permanent": permanent, "temporary": certain}, {"temporary": unmet})["temporary"].min() >= 0

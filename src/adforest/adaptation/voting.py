@@ -340,7 +340,7 @@ def filled(proba: dict[str, Float64Array], unmet: dict[str, BoolArray]) -> dict[
     whole = dict(proba)
     for name in unmet.keys() & proba.keys():
         taken = proba[PERMANENT] * unmet[name]
-        mass = taken.sum(axis=1, keepdims=True)
+        mass = np.minimum(taken.sum(axis=1, keepdims=True), 1.0)  # rounded, the sum may exceed 1
         whole[name] = proba[name] * (1 - mass**2) + taken * mass
     return whole
 

@@ -113,7 +113,7 @@ def _add_unmet_classes(graph: Graph, model: FittedModel[State], proba: dict[str,
     filled, one = dict(proba), graph.constant(1.0)
     for name, unmet in unmet_classes(model.state, proba, len(model.labels.by_arrival)).items():
         classes = model.in_order(unmet[np.newaxis].astype(np.float64))
-        mass = graph.add("MatMul", proba[PERMANENT], graph.constant(classes.T))
+        mass = graph.add("Min", graph.add("MatMul", proba[PERMANENT], graph.constant(classes.T)), one)
         taken = graph.add("Mul", graph.add("Mul", proba[PERMANENT], graph.constant(classes)), mass)
         rest = graph.add("Sub", one, graph.add("Mul", mass, mass))
         filled[name] = graph.add("Add", graph.add("Mul", proba[name], rest), taken)
