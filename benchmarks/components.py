@@ -6,9 +6,8 @@ NEXTBATCH_DATA=folder nextbatch run --learners adforest --learner benchmarks/com
 
 from typing import Any, ClassVar
 
-from nextbatch.learners.streaming import Adforest
-
 from adforest.adaptation.tuning import Tuning
+from nextbatch.learners.streaming import Adforest
 
 
 class _Changed(Adforest):
