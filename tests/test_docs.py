@@ -143,8 +143,10 @@ def test_the_glossary_names_what_the_code_has():
     assert len(named) > 20
 
 
-def test_every_decision_has_its_date():
+def test_every_decision_has_its_date_and_parts():
     for page in sorted((ROOT / "docs/decisions").glob("0*.md")):
-        title, date, _ = page.read_text(encoding="utf-8").split("\n\n", 2)
+        title, date, text = page.read_text(encoding="utf-8").split("\n\n", 2)
         assert title.startswith("# ")
         assert re.fullmatch(r"\*20\d\d-\d\d-\d\d\*", date), f"{page.name} has no date below its title"
+        for part in ("**Context.**", "**Choice.**", "**Given up.**", "**Measured", "**Wrong if**"):
+            assert part in text, f"{page.name} lacks {part}"
