@@ -2,8 +2,8 @@
 A class that comes back
 =======================
 
-One of five classes is in the first ten batches, absent from forty, and then returns. A forest of the last batches cannot
-predict it any more. The adaptive forest can, from the first batch in which the class is back.
+One of five classes is in the first ten batches, absent from forty, and then returns. A forest of the last batches
+cannot predict it any more. The adaptive forest can, from the first batch in which the class is back.
 """
 
 # %%
