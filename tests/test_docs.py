@@ -106,6 +106,18 @@ def test_figures_of_the_results_that_pages_ask_for_are_there():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_prose_is_wrapped(page):
+    if page in (ROOT / "docs/results.md", ROOT / "paper/paper.md"):
+        pytest.skip("written by a program; an article, wrapped by its own rules")
+    text = page.read_text(encoding="utf-8")
+    # Code and tables that programs write; rows, quotes and images; roles and code in a line, which cannot be cut.
+    blocks = (r"(?ms)^ *(`{3,}).*?^ *\1`*$", r"(?ms)^<!-- .*?^<!-- end -->$")
+    for left_out in (*blocks, r"(?m)^ *[|>!].*$", r"\{[\w-]+\}`[^`]*`", r"`[^`\n]*`"):
+        text = re.sub(left_out, "", text)
+    assert [line for line in text.splitlines() if len(line) > 120] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
     text = page.read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
