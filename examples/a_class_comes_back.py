@@ -2,15 +2,15 @@
 A class that comes back
 =======================
 
-One of five classes comes for ten batches, is absent for forty, and then returns. A forest of the last batches has
-forgotten it. The adaptive forest has not, and predicts it as soon as the class is back.
+One of five classes is in the first ten batches, absent from forty, and then returns. A forest of the last batches
+cannot predict it any more. The adaptive forest can, from the first batch in which the class is back.
 """
 
 # %%
 # The stream
 # ----------
-# Each class is three overlapping clusters in six dimensions. A table of frequencies says which classes are in which
-# batch.
+# Each class is three overlapping clusters in six dimensions. A table of frequencies determines which classes are in
+# which batch.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -55,8 +55,8 @@ for batch in stream:
 
 # %%
 # While the class is absent, the vote gives it less and less probability, since the last batches lack it. That is right
-# for the next batch, and wrong for old samples, which need ``answer_for="everything"``: then its recall is that of
-# a refit on everything. With the first batch in which the class is back, the recall of the adaptive forest is higher
+# for the next batch, and wrong for old samples, which need ``answer_for="everything"``: then its recall is about that
+# of a refit on everything. With the first batch in which the class is back, the recall of the adaptive forest is higher
 # than that of any refit, since it uses both the old samples and the recent frequency of the class.
 
 colours = ["#009E73", "#D55E00", "#0072B2", "#56B4E9"]

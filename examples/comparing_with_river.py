@@ -3,8 +3,7 @@ A fair comparison with River
 ============================
 
 River's learners take one sample at a time, and so can the adaptive forest. A fair comparison gives both the same
-samples in the same order, lets both predict each sample before its label is known, and gives neither more information
-than the other.
+samples in the same order, and lets both predict each sample before its label is known.
 """
 
 # %%

@@ -50,8 +50,8 @@ models = {title: follow(**change) for title, change in CHANGES.items()}
 # What the model reports
 # ----------------------
 # Above, samples before and after the change. Below, the accuracy of the vote on each batch before it was learnt;
-# triangles are batches reported as drift. Noise costs what it must, and the forests stay. The changed frequencies
-# cost hardly anything, since predictions are corrected for them. Only the other line is reported.
+# triangles are batches reported as drift. With noise, accuracy falls to 0.85, which no model can exceed. The changed
+# frequencies cost hardly anything, since predictions are corrected for them. Only the other line is reported as drift.
 
 figure, axes = plt.subplots(3, 3, figsize=(10, 7.5), layout="constrained", height_ratios=[1, 1, 0.9])
 for (title, model), column in zip(models.items(), axes.T, strict=True):

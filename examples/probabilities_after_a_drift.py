@@ -2,8 +2,9 @@
 Probabilities before and after a drift
 ======================================
 
-A probability of 0.8 should be right eight times in ten. scikit-learn's ``CalibrationDisplay`` shows whether it is:
-before the rules change, with the batch that changes them, and some batches later.
+Of the samples that are predicted with a probability of 0.8, eight in ten should have that class. scikit-learn's
+``CalibrationDisplay`` shows whether they do: before the rules change, with the batch that changes them, and some
+batches later.
 """
 
 # %%
@@ -35,8 +36,8 @@ def draw(number, n=SIZE):
 # %%
 # Two models
 # ----------
-# One keeps learning, the other is a forest of scikit-learn refitted on all samples so far. At three moments both answer
-# 4,000 samples that neither has seen, drawn by the rules of the batch that comes next.
+# One keeps learning, the other is a forest of scikit-learn refitted on all samples so far. At three moments both
+# predict 4,000 samples that neither has seen, drawn by the rules of the next batch.
 
 moments = {CHANGE - 1: "before the change", CHANGE: "with the change", LATER: f"{LATER - CHANGE} batches later"}
 adaptive = AdaptiveDecisionForestClassifier(random_state=0)
@@ -54,9 +55,9 @@ for number in range(1, LATER + 1):
 # %%
 # How good the probabilities are
 # ------------------------------
-# Log loss and the Brier score are small where probabilities are right and far from one half. Nobody can know the new
-# rules before their first batch: both are as wrong as they were sure. Five batches later the adaptive forest is nearly
-# as good as before; the other one still mixes both rules, 20 batches of the old and five of the new.
+# Lower is better for both. The first batch of the new rules is predicted by the old ones, so that both models have a
+# high loss. Five batches later the adaptive forest is nearly as good as before; the other one has learnt 20 batches of
+# the old rules and five of the new.
 
 table = pd.DataFrame(
     {
@@ -69,8 +70,9 @@ print(table.round(3).to_string())
 # %%
 # Reliability diagrams
 # --------------------
-# On the dashed line probabilities are what they say. Above it they are too cautious towards the right end, below it too
-# sure. The adaptive forest learns from each batch, before it learns it, how far its vote should be sharpened.
+# On the dashed line probabilities are calibrated. In the right half of a panel, a curve above it shows probabilities
+# that are too low, a curve below it probabilities that are too high. The adaptive forest calibrates its vote by the
+# predictions for each batch before it was learnt.
 
 figure, axes = plt.subplots(1, 3, figsize=(11, 4), sharey=True, layout="constrained")
 colours = {"adaptive forest": "#0072B2", "refitted on everything": "#D55E00"}
@@ -78,7 +80,7 @@ for ax, moment in zip(axes, moments.values(), strict=True):
     for name, colour in colours.items():
         y, p = answers[moment, name]
         CalibrationDisplay.from_predictions(y, p, n_bins=10, name=name, ax=ax, color=colour, markersize=4)
-    ax.set(title=moment, xlabel="probability of class 1", ylabel="share of class 1" if ax is axes[0] else None)
+    ax.set(title=moment, xlabel="probability of class 1", ylabel="fraction of class 1" if ax is axes[0] else None)
     ax.legend(frameon=False, fontsize=8, loc="upper left")
 plt.show()
 

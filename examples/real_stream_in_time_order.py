@@ -2,8 +2,8 @@
 Refitting against adapting, on real streams in time order
 =========================================================
 
-The alternative to an adaptive method is to refit a forest from time to time: on the last samples or on all of
-them. Which of the two is right depends on the stream. This example follows a small real stream day by day, and then
+The alternative to an adaptive method is to refit a forest from time to time: on the last samples or on all of them.
+Which of the two is more accurate depends on the stream. This example follows a small real stream day by day, and then
 shows nine larger ones from the project's results.
 """
 

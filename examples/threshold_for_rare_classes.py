@@ -2,8 +2,8 @@
 A threshold for a rare class
 ============================
 
-One payment in thirty is a fraud. Missing one costs far more than checking an honest payment, so the most likely class
-is not the cheapest prediction. The predictions for each batch before it was learnt show which threshold is.
+One payment in thirty is a fraud. Missing one costs 20 times as much as checking an honest payment, so predicting the
+most likely class is not the cheapest rule. The predictions for each batch before it was learnt show which threshold is.
 """
 
 # %%

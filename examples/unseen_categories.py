@@ -2,9 +2,9 @@
 Unseen categories
 =================
 
-A shop sells 40 products at first, and new ones come all the time. Text columns need no encoder: values are
-learnt as they come, a value that was never learnt is treated as missing, and values that are too rare to be learnt
-from can share a code.
+A shop sells 40 products, some of which are replaced by new ones in each batch. Text columns need no encoder: new values
+are learnt with the batch that has them, a value that was never learnt is treated as missing, and infrequent values can
+share a code.
 """
 
 # %%
@@ -85,7 +85,8 @@ plt.show()
 # Many rare values
 # ----------------
 # ``max_categories`` and ``min_frequency`` mean what they mean in scikit-learn's ``OneHotEncoder``, counted over all
-# batches so far: infrequent values share a code, and a value gets its own when it has become frequent.
+# batches so far: infrequent values share a code, and a value gets its own when it has become frequent. A value that was
+# never seen counts as infrequent then, not as missing.
 
 model = AdaptiveDecisionForestClassifier(min_frequency=20, random_state=0)
 for _ in range(5):

@@ -47,6 +47,11 @@ INSTEAD = {
     r"made[- ]up": "simulated",
     r"whole numbers?": "integers",
     r"trees? that stands?": "existing trees",
+    r"costs? what it must": "the effect, in numbers",
+    r"for good": "permanently",
+    r"(?:gets?|takes?) the credit": "has the contribution",
+    r"(?:is|are) what (?:it|they) says?": "is correct, calibrated",
+    r"told of (?:it|them)": "that is given, knows",
 }
 NAMES = {  # by a part of a name: what else to call it
     "anew": "again",

@@ -28,8 +28,11 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
 
     The *permanent* forest learns every batch. A *temporary* forest is grown from the last few batches, the *newest*
     from the last one alone. Every forest predicts each batch before it is learnt, and the weights of the forests in the
-    vote follow the results, so that the vote is hardly worse than the best of them. After a sustained drift, a forest
-    grown from the last batches becomes the *active* one, which learns all later batches.
+    vote follow the results, so that the vote is hardly worse than the best of them.
+
+    A batch has *drift* if a forest of the last batches is clearly better on it than the *active* forest, which is the
+    permanent one until then. In batches of temporary drift the active forest is kept as it was; if drift is sustained,
+    a forest grown from the last batches replaces it, and learns later batches beside the permanent one.
 
     Parameters
     ----------
@@ -44,7 +47,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         the paper's method, does both and also splits at the bounds of overlapping boxes. With a feature that grows with
         time, such as a counter or a date, new roots turn trees into chains of batches.
     drift_threshold : int, default=3
-        Drift in more than this many batches in a row is sustained [λ].
+        Drift in more than this many batches in a row is sustained; in the first ones it is temporary [λ].
     window_size : int, default=3
         Number of batches that the temporary forest is built from [γ], subsampled where they hold far more samples than
         the last one.
@@ -52,8 +55,8 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         Number of samples kept from before the window's batches, for growing trees; a string such as "200MB" is the
         number of bytes they may take between batches, with their leaf indices in the permanent forest. A column takes 2
         bytes per sample if it is categorical or holds integers from 0 to 65,534, 4 if its numbers are exact in single
-        precision, else 8. None keeps everything, with 0 leaves are expanded from the current batch only. Classes get
-        room in proportion to the square root of their frequency.
+        precision, else 8. None keeps everything, with 0 leaves are expanded from the current batch only. The number
+        of samples kept of each class is in proportion to the square root of its frequency.
     max_samples : int or None, default=1_000_000
         Maximum number of samples that a tree is grown from, at least 1,000. About that many are drawn from a larger
         batch: they are used to grow trees, to judge the forests and for memory. The others are counted in the leaves of
@@ -126,6 +129,8 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
 
     Notes
     -----
+    Greek letters in brackets are the paper's symbols.
+
     The weights of the forests depend on the sample: whether samples of the last batches are near it, and whether new or
     rare classes are predicted (`adforest.adaptation.evidence`). The class probabilities of a leaf are shrunk towards
     those of the nodes above it, with a strength learnt from the batches so far. Batches of fewer than 100 samples (or a

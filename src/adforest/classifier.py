@@ -115,8 +115,7 @@ class BaseADFClassifier(TrackAttributes, VotingBatchClassifier[State]):
         sample_weight : array-like of shape (n_samples,), optional
             Sample weights, by default 1. A sample of weight 2 counts as the sample twice, one of weight 0
             is left out. Where the mean over all batches, together with ``class_weight``, is below 1 or above 4, all
-            weights are multiplied by a number that brings it there: only how weights compare with each other matters
-            then.
+            weights are multiplied by a number that brings it there: only their ratios matter then.
 
         Returns
         -------

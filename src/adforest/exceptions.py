@@ -33,7 +33,7 @@ _PACKAGE = str(Path(__file__).parent) + os.sep
 
 @dataclass(frozen=True)
 class Advice:
-    """What to do about an error or a warning, to be said in Python or in other words, such as those of a shell.
+    """What to do about an error or a warning, worded for Python and, where that differs, for a command line.
 
     Attributes
     ----------

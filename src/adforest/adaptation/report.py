@@ -22,17 +22,19 @@ class BatchReport:
     n_samples : int
         Number of samples in the batch.
     scenario : {"SKC", "MKC", "SUC", "MUC", "MKUC"}
-        Single or multiple, known or unknown classes, see `scenario_of`.
+        The paper's name of its classes: S or M for a single one or multiple ones; K, U or KU for known, unknown or
+        both; C.
     new_classes : tuple
         Class values never seen before.
     drift : {"none", "temporary", "sustained"}
-        Whether a forest of the last batches was clearly better than the active one (`PaperADFClassifier`: whether the
-        active one could not be repaired), and if so, whether that has lasted for more than ``drift_threshold`` batches.
+        Whether a forest of the last batches was clearly better than the active one, or the batch has an abrupt change
+        (`PaperADFClassifier`: whether the active forest could not be repaired); "sustained" where that is so in more
+        than ``drift_threshold`` batches in a row.
     perturbed : dict of str to float
         By forest: fraction of its leaves that the batch perturbs [ϑ], see `adforest.adaptation.repair`.
     action : dict of str to str
-        By forest: "built", "repaired", "rebuilt", "kept" as it was, "replaced" by the temporary forest, "rejoined" to
-        the permanent one, "dropped", or "waiting" for more samples.
+        By forest: "built", "repaired", "rebuilt", "kept" as it was, "replaced" by a forest of the last batches,
+        "rejoined" (the active forest is the permanent one again), "dropped", or "waiting" for more samples.
     accuracy : dict of str to float
         Accuracy on the batch before it was learnt. "vote" is that of `predict` with the parameters set at that time
         (``answer_for`` among them), so that it is what `score` would have returned; by forest, its accuracy alone.

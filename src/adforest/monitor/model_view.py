@@ -215,7 +215,7 @@ class ModelView:
     classes : tuple of ClassView
         In the order of ``classes_``.
     columns : tuple of ColumnView
-        Worst first: by impact, then by distance.
+        Worst first: by impact, which is distance times importance, then by distance.
     column_blocks : tuple of (int, int)
         First and last batch of each entry of the columns' series over time.
     last_batches : tuple of (int, int) or None

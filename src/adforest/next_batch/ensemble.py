@@ -34,11 +34,11 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
     estimators : list of (str, classifier) tuples
         The members, as in scikit-learn's VotingClassifier: unfitted classifiers with names. "drop" leaves one out.
     refit_samples : int, default=12_000
-        Maximum number of samples in a refit: the last three batches, and a sample of older ones, in which each class
-        has room in proportion to the square root of its frequency.
+        Maximum number of samples in a refit: the last three batches, and a sample of older ones, in which the
+        number of samples of a class is in proportion to the square root of its frequency.
     refit_after : float, default=1.0
         Number of new samples before the next refit, relative to the cost of the last one, which is
-        ``(samples + 2_000) * classes / 2``: about how the time of boosting grows. 0 refits with every batch.
+        ``(samples + 2_000) * classes / 2``, roughly the time of boosting. 0 refits with every batch.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
     random_state : int, RandomState or None, default=None
@@ -62,16 +62,19 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
     history_ : list of VotingReport
         Reports of the last 1,000 batches.
 
-    Notes ----- Members get input that they can take. Classifiers of adforest learn samples exactly as if they were
-    alone. Pipelines, and classifiers whose tags say that they take categories, get a data frame with the original
-    columns. All others get a matrix: numbers, dates as seconds, categories as codes in order of arrival. Those of
-    scikit-learn's HistGradientBoostingClassifier, LightGBM, XGBoost and CatBoost get the categorical columns as a
-    parameter. Missing values are NaN, or the median and -1 for members that cannot take NaN. Refitted members learn
-    encoded classes, as in VotingClassifier; dicts in ``class_weight`` may name them by value.
+    Notes
+    -----
+    Classifiers of adforest get the table as it was given, and learn samples exactly as if they were alone. Pipelines,
+    and classifiers whose tags say that they take categories, get a data frame with the original columns. All others get
+    a matrix: numbers, dates as seconds, categories as codes in order of arrival. scikit-learn's
+    HistGradientBoostingClassifier, LightGBM, XGBoost and CatBoost get the categorical columns as a parameter. Missing
+    values are NaN; members that cannot take NaN get the median, and -1 for categories. Refitted members learn encoded
+    classes, as in VotingClassifier; dicts in ``class_weight`` may name them by value.
 
     A member that raises, or has not seen a class, is left out of the vote as long as that lasts; reports give the
-    reason, and a warning is issued once. A refitted member votes once it was tested on a batch, if a member that learns
-    every batch can predict until then. The predictions of a member without `predict_proba` have a probability of 1.
+    reason, and a warning is issued once. A refitted member votes once it has been tested on a batch, if a member that
+    learns every batch can predict until then. The predictions of a member without `predict_proba` have a probability
+    of 1.
 
     References
     ----------
