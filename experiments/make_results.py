@@ -8,7 +8,14 @@ from dataclasses import replace
 from experiments.marked_tables import update_pages
 from experiments.page_updates import find_old_benchmarks, find_old_runs, write_benchmark_table, write_drawings
 from experiments.reporting.results_page import RESULTS_PAGE, mark_earlier, read_page
-from experiments.run_studies import Forecast, is_current, make_chapters, plan_studies, show_progress
+from experiments.run_studies import (
+    Forecast,
+    is_current,
+    make_chapters,
+    plan_studies,
+    show_progress,
+    write_streams_chapter,
+)
 from experiments.running.cost_estimates import estimate_seconds
 from experiments.running.records import Job
 from experiments.running.runner import FailedRunsError, find_jobs, find_missing
@@ -74,7 +81,8 @@ def check_results(options: Options, *, seeds: int | None, n_runs: int) -> None:
 
 
 def write_pages() -> None:
-    """Mark chapters of an earlier version, and write all tables and drawings made of chapters and benchmarks."""
+    """Write the chapter of nextbatch's rows, mark chapters of an earlier version, and write all that is made of them."""
+    write_streams_chapter()
     earlier = mark_earlier(RESULTS_PAGE, is_current)
     written = dict.fromkeys([*update_pages(), *write_benchmark_table(), *write_drawings()])
     print(f"Pages written: {', '.join(written) or 'none'}")

@@ -30,7 +30,7 @@ def test_what_is_between_marks_is_replaced_and_nothing_else(tmp_path, monkeypatc
 
 
 def test_an_unknown_table_is_named():
-    with pytest.raises(LookupError, match=r"no table 'nothing' .* expected one of next batch, one sample"):
+    with pytest.raises(LookupError, match=r"no table 'nothing' .* expected one of next batch, ahead on"):
         fill_marks("<!-- table: nothing --><!-- end -->")
 
 
