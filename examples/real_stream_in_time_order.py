@@ -78,8 +78,8 @@ plt.show()
 # %%
 # Larger streams
 # --------------
-# The same comparison on public streams of 4,000 to 50,000 samples: their accuracies are those of the project's benchmark
-# nextbatch. Forests that are refitted are scikit-learn's; defaults of the adaptive forest were
+# The same comparison on public streams of 4,000 to 50,000 samples: their accuracies are those of nextbatch, the
+# project's benchmark. Forests that are refitted are scikit-learn's; defaults of the adaptive forest were
 # chosen on streams with an asterisk.
 
 import sys

@@ -81,7 +81,7 @@ def check_results(options: Options, *, seeds: int | None, n_runs: int) -> None:
 
 
 def write_pages() -> None:
-    """Write the chapter of nextbatch's rows, mark chapters of an earlier version, and write all that is made of them."""
+    """Write the chapter of nextbatch's rows, mark chapters of an earlier version, and write what is made of them."""
     write_streams_chapter()
     earlier = mark_earlier(RESULTS_PAGE, is_current)
     written = dict.fromkeys([*update_pages(), *write_benchmark_table(), *write_drawings()])

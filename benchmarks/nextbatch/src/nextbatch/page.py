@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from html import escape
 
+from nextbatch.costs import say_left_out
 from nextbatch.drawings import draw_critical_difference, draw_curves, draw_pareto
-from nextbatch.learners import NAMES
+from nextbatch.learners import BUILT_IN, NAMES
 from nextbatch.protocol_list import PROTOCOLS
 from nextbatch.ranks import FALLBACK, Board, Line, make_board
 from nextbatch.results import OK, Row, choose_sizes
@@ -116,7 +117,8 @@ counts with the accuracy of the rule {FALLBACK}. Kappa is how much of a rule's e
 of each stream's best refit, chosen in hindsight, minus the learner's; below 0 the learner is better than all refits.
 Intervals are paired bootstraps over streams (95 %). Rows are unverified until somebody else has repeated their runs
 with the same predictions. Stale rows are of code that has changed since; the next <code>nextbatch run</code> repeats
-them. Rows marked "equal time" are those of that protocol on the same streams; they have no rank.</p>
+them. Rows marked "equal time" are those of that protocol on the same streams; they have no rank. A whole run leaves out
+some runs of learners that take long: {escape(" ".join(say_left_out(BUILT_IN)))}</p>
 <p class="dim">{escape(" · ".join(machines))}<br>{escape(" · ".join(versions))}</p>
 </main><script>{SCRIPT}</script></body></html>
 """
