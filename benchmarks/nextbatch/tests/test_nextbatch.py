@@ -296,13 +296,14 @@ def test_a_whole_run_leaves_out_learners_that_take_long_and_says_so(monkeypatch,
     (said,) = plan.skipped
     assert said.startswith("5 runs are left out; --everything runs them, too.")
     assert "by the protocol next-batch only, since they take long: lightgbm-all, rf-select." in said
-    assert "of at most 20,000 samples only: rf-select." in said
+    assert "Of these on streams of at most 20,000 samples only: rf-select." in said
     main = {one[1:] for one in made if one[0] == "next-batch"}
     assert main == {(stream, name) for stream in ("elec2", "abrupt") for name in names} - {("elec2", "rf-select")}
     everything = make_plan(*asked, everything=True)
     assert (len(everything.jobs), everything.skipped) == (12, [])
     assert cli.main(["list"]) == 0
-    assert "+ On streams of at most 20,000 samples only: catboost-all," in capsys.readouterr().out
+    assert "+ Of these on streams of at most 20,000 samples only: catboost-last3," in (out := capsys.readouterr().out)
+    assert "+ Not run at all: catboost-all." in out
 
 
 def test_costs_are_estimated_from_runs_that_are_there():

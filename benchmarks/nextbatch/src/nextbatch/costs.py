@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 START = 1.5  # CPU seconds of a process before its first batch: imports, the table and its digest
 BUDGET_OVERRUN = 1.5  # a batch that is begun within the budget is learnt to its end
 UNKNOWN, UNKNOWN_COSTLY = 1.0, 5.0  # CPU seconds for 1,000 samples of a learner without runs
-# CPU seconds for 1,000 samples by the main protocol, mean over the streams that results/runs.csv has.
+# CPU seconds for 1,000 samples by the main protocol, as measured on the streams of results/runs.csv, two runs at a time.
 SECONDS = {
-    "no-change": 0.001, "prior-last": 0.001, "prior-all": 0.001, "successor": 0.001, "rf-last": 0.12, "rf-last3": 0.24,
-    "rf-all": 2.2, "rf-select": 2.6, "hgb-last": 0.28, "hgb-last3": 0.5, "hgb-all": 3.0, "lightgbm-last3": 0.25,
-    "lightgbm-all": 1.6, "lightgbm-tuned": 2.0, "xgboost-last3": 0.17, "xgboost-all": 1.6, "catboost-last3": 6.0,
-    "catboost-all": 8.0, "river-arf": 0.85, "river-hat": 0.09, "river-leveraging": 2.5, "adforest": 0.04,
+    "no-change": 0.001, "prior-last": 0.001, "prior-all": 0.001, "successor": 0.001, "rf-last": 0.14, "rf-last3": 0.29,
+    "rf-all": 2.8, "rf-select": 3.3, "hgb-last": 0.3, "hgb-last3": 0.55, "hgb-all": 1.5, "lightgbm-last3": 0.27,
+    "lightgbm-all": 1.3, "lightgbm-tuned": 1.3, "xgboost-last3": 0.2, "xgboost-all": 1.3, "catboost-last3": 8.0,
+    "catboost-all": 15.0, "river-arf": 1.0, "river-hat": 0.1, "river-leveraging": 2.4, "adforest": 0.05,
 }  # fmt: skip
 
 
@@ -31,19 +31,22 @@ def is_left_out(entry: Entry, protocol: Protocol, recipe: Recipe, max_batches: i
     """Return whether a whole run leaves out a learner that takes long, by this protocol or on this stream."""
     if not entry.is_costly:
         return False
-    is_long = bool(entry.max_samples) and n_samples(recipe, max_batches) > entry.max_samples
+    is_long = entry.max_samples is not None and n_samples(recipe, max_batches) > entry.max_samples
     return bool(protocol.budget) or is_long
 
 
 def say_left_out(entries: Sequence[Entry]) -> list[str]:
     """Return in sentences what a whole run leaves out of some learners."""
-    costly = sorted(one.name for one in entries if one.is_costly)
-    said = []
-    if costly:
-        said.append(f"Run by the protocol next-batch only, since they take long: {', '.join(costly)}.")
-    for limit in sorted({one.max_samples for one in entries if one.is_costly and one.max_samples}):
-        names = sorted(one.name for one in entries if one.is_costly and one.max_samples == limit)
-        said.append(f"On streams of at most {limit:,} samples only: {', '.join(names)}.")
+    by_limit: dict[int | None, list[str]] = {}
+    for one in sorted((one for one in entries if one.is_costly), key=lambda one: one.name):
+        by_limit.setdefault(one.max_samples, []).append(one.name)
+    costly = sorted(name for limit, names in by_limit.items() if limit != 0 for name in names)
+    said = [f"Run by the protocol next-batch only, since they take long: {', '.join(costly)}."] if costly else []
+    for limit, names in by_limit.items():
+        if limit:
+            said.append(f"Of these on streams of at most {limit:,} samples only: {', '.join(names)}.")
+    if 0 in by_limit:
+        said.append(f"Not run at all: {', '.join(by_limit[0])}.")
     return said
 
 

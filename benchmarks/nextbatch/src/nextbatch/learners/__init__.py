@@ -66,8 +66,8 @@ class Entry:
         Whether it can be asked sample by sample: a refit for every sample cannot be waited for.
     is_costly : bool
         Run by the main protocol only: the others are there to compare, not to wait.
-    max_samples : int
-        Streams with more are left out if it is costly, unless all runs are asked for; 0 for none.
+    max_samples : int or None
+        Streams with more are left out if it is costly, unless all runs are asked for; None for no limit, 0 for all.
     code : str
         Of a learner that is a file.
     start : str
@@ -82,7 +82,7 @@ class Entry:
     tuned: str = ""
     per_record: bool = True
     is_costly: bool = False
-    max_samples: int = 0
+    max_samples: int | None = None
     code: str = ""
     start: str = ""
 
@@ -148,7 +148,7 @@ def _digest_source(module: str) -> str:
     return digest_files(files or {path for path in folder.rglob("*") if path.suffix in (".py", *COMPILED)})[:10]
 
 
-def _refit(library: str, window: str, *, is_costly: bool = False, max_samples: int = 0) -> Entry:
+def _refit(library: str, window: str, *, is_costly: bool = False, max_samples: int | None = None) -> Entry:
     """Return the entry of a refit."""
     return Entry(
         f"{library}-{window}",
@@ -187,7 +187,8 @@ BUILT_IN = (
         for library in ("lightgbm", "xgboost")
         for window in ("last3", "all")
     ),
-    *(_refit("catboost", window, is_costly=True, max_samples=SHORT) for window in ("last3", "all")),
+    _refit("catboost", "last3", is_costly=True, max_samples=SHORT),
+    _refit("catboost", "all", is_costly=True, max_samples=0),
     Entry(
         "lightgbm-tuned",
         "LightGBM, setting and window chosen",
