@@ -306,6 +306,18 @@ def test_a_whole_run_leaves_out_learners_that_take_long_and_says_so(monkeypatch,
     assert "+ Not run at all: catboost-all." in out
 
 
+def test_the_readme_says_what_a_whole_run_leaves_out():
+    text = (HERE / "README.md").read_text(encoding="utf-8")
+    costly = [entry for entry in learners.BUILT_IN if entry.is_costly]
+    for opening, names in {
+        "- Costly learners run": {one.name for one in costly if one.max_samples != 0},
+        "- Of these,": {one.name for one in costly if one.max_samples == learners.SHORT},
+        "- `catboost-all` does not run": {one.name for one in costly if one.max_samples == 0},
+    }.items():
+        (line,) = [line for line in text.splitlines() if line.startswith(opening)]
+        assert set(re.findall(r"`([\w-]+)`", line)) - {"next-batch"} == names
+
+
 def test_costs_are_estimated_from_runs_that_are_there():
     def seconds(*rows, protocol="next-batch", timeout=240, **job):
         made = running.Job(PROTOCOLS[protocol], RECIPES["abrupt"], find_learner("rf-last"), "rf-last", **job)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 START = 1.5  # CPU seconds of a process before its first batch: imports, the table and its digest
 BUDGET_OVERRUN = 1.5  # a batch that is begun within the budget is learnt to its end
 UNKNOWN, UNKNOWN_COSTLY = 1.0, 5.0  # CPU seconds for 1,000 samples of a learner without runs
-# CPU seconds for 1,000 samples by the main protocol, as measured on the streams of results/runs.csv, two runs at a time.
+# CPU seconds for 1,000 samples by the main protocol, as measured on the streams of results/runs.csv.
 SECONDS = {
     "no-change": 0.001, "prior-last": 0.001, "prior-all": 0.001, "successor": 0.001, "rf-last": 0.14, "rf-last3": 0.29,
     "rf-all": 2.8, "rf-select": 3.3, "hgb-last": 0.3, "hgb-last3": 0.55, "hgb-all": 1.5, "lightgbm-last3": 0.27,
