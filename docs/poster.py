@@ -53,8 +53,8 @@ def results(x: float, y: float) -> Iterator[str]:
     chapter = find_chapter("The next batch")
     real, made = (chapter.table(f"All learners, {kind} streams") for kind in ("real", "generated"))
     columns = (
-        (f"accuracy, {real.cell('adforest', 'streams').split()[-1]} real streams", real, "accuracy", max),
-        ("log loss", real, "log loss", min),
+        (f"accuracy, {real.cell('adforest', 'streams').split()[-1]} real", real, "accuracy", max),
+        ("log loss, real", real, "log loss", min),
         ("CPU s per batch", real, "CPU seconds per batch", min),
         (f"accuracy, {made.cell('adforest', 'streams').split()[-1]} generated", made, "accuracy", max),
     )
@@ -65,7 +65,7 @@ def results(x: float, y: float) -> Iterator[str]:
         "lightgbm-last3": "LightGBM, refitted on the last 3 batches",
         "river-arf": "River's adaptive random forest",
     }
-    left, step = x + 400, 170
+    left, step = x + 400, 160
     for n, (row, told) in enumerate(named.items(), start=1):
         yield lines(x, y + 24 * n, told, size=15, weight="bold" if row == "adforest" else "normal")
     for k, (head, table, column, choose) in enumerate(columns):
@@ -146,11 +146,11 @@ def poster() -> str:
         ),
         picture("memory", right, 1110, COLUMN)[0],
         f'<line x1="{MARGIN}" y1="1361" x2="{WIDTH - MARGIN}" y2="1361" stroke="{LINE}"/>',
-        lines(MARGIN, 1352, "Real streams in time order", size=21, colour=ACCENT, weight="bold"),
+        lines(MARGIN, 1352, "Results of nextbatch", size=21, colour=ACCENT, weight="bold"),
         lines(
-            MARGIN + 290,
+            MARGIN + 240,
             1352,
-            "Each batch is predicted before it is learnt; all libraries with their own defaults; means over streams.",
+            "Each batch is predicted before it is learnt; every library with its own defaults; means over streams.",
             size=15,
         ),
         *results(MARGIN, 1390),

@@ -113,7 +113,7 @@ for key, label in names.items():
 ax.set_yticks(range(len(streams)), streams)
 ax.invert_yaxis()
 ax.set(xlabel="accuracy on the next batch", xlim=(0, 1))
-ax.legend(frameon=False, loc="lower left")
+ax.legend(frameon=False, loc="upper left")
 plt.show()
 
 # %%
