@@ -79,7 +79,7 @@ def test_make_results_leaves_chapters_of_this_version_alone(tmp_path, monkeypatc
 
 def test_adforest_is_run_again_by_the_benchmark_s_own_command(tmp_path, monkeypatch):
     asked = []
-    row = next(iter(read_rows(page_updates.RUNS))) | {"learner": "adforest"}
+    row = next(iter(read_rows(page_updates.RUNS))) | {"learner": "adforest", "protocol": "next-batch"}
     write_rows(tmp_path / "runs.csv", [row | {"seed": "1"}, row | {"protocol": "delay-1"}])
     monkeypatch.setattr(make_results, "RUNS", tmp_path)
     monkeypatch.setattr(make_results, "main", lambda words: asked.append(words) or len(asked) - 1)
