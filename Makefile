@@ -66,7 +66,7 @@ check: style ## style, types, spelling, vocabulary, import graph
 results: .venv-capymoa/made ## the chapters of docs/results.md that are not of this version (hours; can be stopped), and every table and drawing made of them
 	PATH=$(CURDIR)/.venv-capymoa/bin:$$PATH python -m experiments results
 
-pages: .venv/test ## only tables and drawings, from docs/results.md, benchmarks/record.jsonl and nextbatch's results
+pages: .venv/test ## the chapter of nextbatch's rows, and tables and drawings, from docs/results.md and benchmarks/record.jsonl; runs nothing
 	$(VENV)/python -m experiments pages
 
 bench: .venv/test ## every measure, one JSON line each; leave the machine alone meanwhile

@@ -70,5 +70,5 @@ plt.show()
 
 # %%
 # One stream of one seed shows how to compare, not which learner is better. ``python -m experiments online`` compares
-# sample by sample, ``python -m experiments streams`` batch by batch on twenty streams; the manual's results have the
+# sample by sample, ``nextbatch run`` batch by batch on 25 streams; the manual's results have the
 # figures, also where River's learners are ahead.

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 
 from experiments.marked_tables import update_pages
 from experiments.page_updates import find_old_benchmarks, find_old_runs, write_benchmark_table, write_drawings
 from experiments.reporting.results_page import RESULTS_PAGE, mark_earlier, read_page
-from experiments.run_studies import Forecast, is_current, make_chapters, plan_studies, show_progress
+from experiments.run_studies import (
+    Forecast,
+    is_current,
+    make_chapters,
+    plan_studies,
+    show_progress,
+    write_streams_chapter,
+)
 from experiments.running.cost_estimates import estimate_seconds
 from experiments.running.records import Job
 from experiments.running.runner import FailedRunsError, find_jobs, find_missing
@@ -16,7 +24,13 @@ from experiments.specs.methods import check_library
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec
 from experiments.spot_checks import check_spots
+from experiments.streams.datasets import FOLDER_VARIABLE
 from experiments.studies.catalogue import RESULTS
+from experiments.studies.streams import RUNS
+from nextbatch.cli import main
+from nextbatch.page import SUBJECT
+from nextbatch.results import read_rows
+from nextbatch.streams import DATA_VARIABLE
 
 MINUTE = 60.0
 
@@ -57,6 +71,8 @@ def make_results(options: Options, *, seeds: int | None, budget: float | None, i
     with show_progress(Forecast(runs, options.n_jobs)) as on_done:
         for name in chosen:
             try:
+                if name == "streams" and not options.quick:
+                    run_adforest(chapters[name])
                 make_chapters([name], chapters[name], on_done)
             except (ImportError, OSError, ValueError, FailedRunsError) as error:
                 failed[name] = f"{name}: {error}"
@@ -73,8 +89,20 @@ def check_results(options: Options, *, seeds: int | None, n_runs: int) -> None:
     check_spots({name: _chapter_options(name, options, seeds) for name in RESULTS}, n_runs)
 
 
+def run_adforest(options: Options) -> None:
+    """Let nextbatch make its runs of adforest again that are stale, by the protocols and with the seeds that it has."""
+    rows = [row for row in read_rows(RUNS) if row["learner"] == SUBJECT]
+    known = ["--protocols", ",".join(sorted({row["protocol"] for row in rows}))]
+    known += ["--seeds", str(1 + max((int(row["seed"]) for row in rows), default=0))]
+    if data := options.data or os.environ.get(FOLDER_VARIABLE):
+        os.environ.setdefault(DATA_VARIABLE, str(data))
+    if main(["run", "--out", str(RUNS), "--learners", SUBJECT, "--jobs", str(options.n_jobs), *known]):
+        raise ValueError("nextbatch could not run adforest; what it printed says why.")
+
+
 def write_pages() -> None:
-    """Mark chapters of an earlier version, and write all tables and drawings made of chapters and benchmarks."""
+    """Write the chapter of nextbatch's rows, mark chapters of an earlier version, and write what is made of them."""
+    write_streams_chapter()
     earlier = mark_earlier(RESULTS_PAGE, is_current)
     written = dict.fromkeys([*update_pages(), *write_benchmark_table(), *write_drawings()])
     print(f"Pages written: {', '.join(written) or 'none'}")

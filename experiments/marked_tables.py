@@ -10,20 +10,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from experiments.benchmark_tables import EARLIER, as_table, cluster_table, costs_table, scale_table, service_table
+from experiments.comparison.comparison import join_words
 from experiments.reporting.results_page import PageChapter, PageTable, find_chapter
+from nextbatch.learners import known_learners
 
 CHECKOUT = Path(__file__).parents[1]
 MARKED = re.compile(r"(<!-- table: (?P<name>[^>]+?) -->)(?P<text>.*?)(<!-- end -->)", re.DOTALL)
+NEXT_BATCH, SUBJECT = "The next batch", "adforest"
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
-# Who is compared with ADF-R on the next batch.
-NEXT_BATCH = {
-    **dict.fromkeys(("RF batch", "RF last 3"), "its own random forest refitted on the last batches"),
-    "RF all": "its own random forest refitted on everything",
-    "sklearn RF all": "scikit-learn's refitted on everything",
-    "LightGBM all": "LightGBM refitted on everything",
-    "ARF": "River's adaptive random forest",
-}
 ONE_SAMPLE = {
     "ADF-R": "adforest (ADF-R)",
     "No change": "the last label",
@@ -77,23 +72,54 @@ def fill_marks(text: str, tables: dict[str, Callable[..., str]] | None = None) -
 # Tables of chapters
 
 
-def next_batch_sentence() -> str:
-    """Return on how many real streams ADF-R has the highest accuracy, and who is ahead of it on the others."""
-    accuracy = find_chapter("The next batch").table("Accuracy on the next batch, real streams")
+def find_ahead() -> tuple[int, dict[str, dict[str, float]]]:
+    """Return how many real streams there are; by the learner that is first where adforest is not, points by stream."""
+    accuracy = find_chapter(NEXT_BATCH).table("Accuracy on the next batch, real streams")
     streams = [head for head in accuracy.heads[1:] if head != "mean"]
-    ahead_by: dict[str, dict[str, float]] = {}
+    ahead: dict[str, dict[str, float]] = {}
     for stream in streams:
-        numbers = {name: accuracy.number(name, stream) or 0.0 for name in NEXT_BATCH}
+        numbers = {name: accuracy.number(name, stream) or 0.0 for name in accuracy.rows}
         best = max(numbers, key=numbers.__getitem__)
-        points = 100 * (numbers[best] - (accuracy.number("ADF-R", stream) or 0.0))
-        if points > 0:
-            ahead_by.setdefault(NEXT_BATCH[best], {})[stream] = points
-    n_ahead = len(streams) - sum(map(len, ahead_by.values()))
-    said = [f"On {_count(len(streams))} real streams `adforest` has the highest accuracy on {_count(n_ahead)}"]
-    for name, points_by in ahead_by.items():
-        up_to = "up to " if len(points_by) > 1 else ""
-        said.append(f"{name} is ahead on {' and '.join(points_by)} by {up_to}{max(points_by.values()):.1f} points")
+        if numbers[best] > numbers[SUBJECT]:
+            ahead.setdefault(best, {})[stream.rstrip("*")] = 100 * (numbers[best] - numbers[SUBJECT])
+    return len(streams), ahead
+
+
+def next_batch_sentence() -> str:
+    """Return on how many real streams adforest has the highest accuracy, and who is ahead of it on the others."""
+    n_streams, ahead = find_ahead()
+    streams, first = _count(n_streams), _count(n_streams - sum(map(len, ahead.values())))
+    said = [f"On {streams} real streams `adforest` has the highest accuracy, to three digits, on {first}"]
+    said += [f"{_called(name)} is ahead on {join_words(list(by))} by {_up_to(by)} points" for name, by in ahead.items()]
     return "; ".join(said) + "."
+
+
+def next_batch_list() -> str:
+    """Return who is first on the real streams where adforest is not, by how much, and what it costs there."""
+    seconds = find_chapter(NEXT_BATCH).table("CPU seconds per batch, predicting and learning, real streams")
+    columns = {head.rstrip("*"): head for head in seconds.heads}
+    lines = []
+    for name, by in find_ahead()[1].items():
+        theirs, ours = (sum(seconds.number(one, columns[stream]) or 0 for stream in by) for one in (name, SUBJECT))
+        cost = f", at {_times(theirs / ours)} times our CPU seconds" if theirs > ours else ""
+        lines.append(f"- **{', '.join(by)}**: {_called(name)}, by {_up_to(by)} points{cost}.")
+    return "\n".join(lines)
+
+
+def _called(name: str) -> str:
+    """Return what a learner is, in a sentence."""
+    title = known_learners()[name].title.replace("on last", "on the last")
+    return f"the rule “{title.removeprefix('rule: ')}”" if title.startswith("rule: ") else title
+
+
+def _up_to(points: dict[str, float]) -> str:
+    """Return the most points, and that it is the most if there are several."""
+    return f"{'up to ' if len(points) > 1 else ''}{max(points.values()):.1f}"
+
+
+def _times(ratio: float) -> str:
+    """Return a ratio with two digits."""
+    return f"{ratio:.1f}" if ratio < 10 else f"{float(f'{ratio:.2g}'):,.0f}"
 
 
 def one_sample_table() -> str:
@@ -153,6 +179,7 @@ def _count(number: int) -> str:
 
 TABLES: dict[str, Callable[..., str]] = {
     "next batch": next_batch_sentence,
+    "ahead on the next batch": next_batch_list,
     "one sample": one_sample_table,
     "costs": costs_table,
     "scale": scale_table,

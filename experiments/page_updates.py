@@ -11,12 +11,12 @@ from experiments.benchmark_tables import read_benchmarks
 from experiments.marked_tables import CHECKOUT
 from experiments.running.behaviour import fingerprint_behaviour
 from experiments.specs.run_spec import MethodSpec
+from experiments.studies.streams import RUNS
 from nextbatch.results import read_results, read_rows
 from nextbatch.running import mark_stale
 from nextbatch.streams import read_recipes
 from nextbatch.table import make_table, put_between_marks
 
-RUNS = CHECKOUT / "benchmarks" / "nextbatch" / "results"
 DRAWINGS: tuple[tuple[str, str, list[str]], ...] = (
     ("docs/drawings.py", "docs/images/online.svg", ["online"]),
     ("docs/poster.py", "docs/images/poster.svg", []),

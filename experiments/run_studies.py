@@ -16,7 +16,7 @@ from experiments.comparison.results import Results
 from experiments.reporting.chapter import Chapter, Provenance
 from experiments.reporting.markdown import write_markdown
 from experiments.reporting.page import write_report
-from experiments.reporting.results_page import RESULTS_PAGE, PageChapter, update_page
+from experiments.reporting.results_page import RESULTS_PAGE, PageChapter, mark_earlier, read_page, update_page
 from experiments.reporting.terminal import print_chapter
 from experiments.running.behaviour import fingerprint_methods
 from experiments.running.cost_estimates import estimate_seconds
@@ -25,6 +25,7 @@ from experiments.running.runner import OnRun, Samples, find_jobs, find_missing, 
 from experiments.specs.methods import find_method, library_version
 from experiments.specs.options import Options, read_command
 from experiments.specs.run_spec import RunSpec
+from experiments.studies import streams
 from experiments.studies.catalogue import STUDIES
 
 CHECKOUT = Path(__file__).parents[1]
@@ -66,7 +67,7 @@ def make_chapters(names: Sequence[str], options: Options, on_done: OnRun) -> dic
     for name in names:
         own = Results({run: records[run] for run in plan_studies([name], options)})
         chapter = STUDIES[name].report(own, options)
-        made[name] = chapter = replace(chapter, provenance=find_provenance(own.records, options))
+        made[name] = chapter = replace(chapter, provenance=find_provenance(name, own.records, options))
         write_rows(own.records.values(), options.out / f"{name}.parquet")
         write_json(chapter.to_json(), options.out / f"{name}.json")
     chapters, report = read_chapters(options.out), options.out / "report.html"
@@ -74,11 +75,21 @@ def make_chapters(names: Sequence[str], options: Options, on_done: OnRun) -> dic
     write_markdown(chapters, report.with_name("results.md"))
     if options.write_docs:
         update_page(RESULTS_PAGE, made, list(STUDIES))
+        mark_earlier(RESULTS_PAGE, is_current)
     return made
 
 
-def find_provenance(records: Samples, options: Options) -> Provenance:
+def write_streams_chapter(page: Path = RESULTS_PAGE) -> None:
+    """Put the chapter of nextbatch's results into the page: it is made of rows that are there."""
+    chapter = STUDIES["streams"].report(Results({}), Options())
+    update_page(page, {"streams": replace(chapter, provenance=find_provenance("streams", {}, Options()))}, [*STUDIES])
+
+
+def find_provenance(name: str, records: Samples, options: Options) -> Provenance:
     """Return date of the last record, commit of the code, seeds, what the ADF methods do, and versions of libraries."""
+    if name == "streams":
+        last = next((one.provenance for one in read_page(RESULTS_PAGE)[1] if one.study == name), None)
+        return streams.find_provenance(last, describe_commit(CHECKOUT))
     libraries = sorted({library for run in records if (library := find_method(run.method).library)})
     return Provenance(
         date=max(record.finished for record in records.values())[: len("2022-02-01")],
@@ -93,9 +104,14 @@ def is_current(chapter: PageChapter) -> bool:
     """Return whether the methods of a chapter do now what they did when it was measured."""
     if chapter.provenance is None:
         return False
-    return chapter.provenance.behaviour == fingerprint_methods(
-        STUDIES[chapter.study].plan(read_command(chapter.command))
-    )
+    return chapter.provenance.behaviour == fingerprint_study(chapter)
+
+
+def fingerprint_study(chapter: PageChapter) -> dict[str, str]:
+    """Return fingerprints of what a chapter would be made of now: of the ADF methods, or of nextbatch's rows."""
+    if chapter.study == "streams":
+        return streams.fingerprint_rows()
+    return fingerprint_methods(STUDIES[chapter.study].plan(read_command(chapter.command)))
 
 
 def describe_commit(checkout: Path) -> str:

@@ -6,12 +6,12 @@ first row is above the second, ``measured-times`` how many times it is as large;
 benchmarks/record.jsonl::
 
     {measured}`Parameters | Points of mean accuracy against the defaults | window_size=1 | mean`
-    {measured-points}`The next batch | Accuracy on the next batch, real streams | LightGBM all | ADF-R | gas`
+    {measured-points}`The next batch | Accuracy on the next batch, real streams | rf-all | adforest | gas*`
     {benchmark}`predict one record | seconds`
 
     ```{measured} The next batch | Accuracy on the next batch, real streams
-    :rows: ADF-R; RF all
-    :columns: elec2; gas
+    :rows: adforest; rf-all
+    :columns: elec2*; gas*
     ```
 
     ```{measured-bars} Parameters | Points of mean accuracy against the defaults | mean

@@ -25,6 +25,8 @@ class Table:
         Which number of a row stands out, if any.
     note : str
         What a reader must know to read it right.
+    layout : {"upright", "sideways", ""}
+        Whether rows are shown as rows or as columns; by default the wide ones are laid on their side.
     """
 
     title: str
@@ -33,6 +35,7 @@ class Table:
     digits: int = 3
     best: str = ""
     note: str = ""
+    layout: str = ""
 
 
 @dataclass(frozen=True)

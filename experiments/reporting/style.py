@@ -23,7 +23,6 @@ RIVAL_COLOURS = {
     "#A9779B": ("CIRF", "NCMC", "NCMF", "Add trees"),
     "#6F9FB8": ("HT", "HAT", "OzaBag", "LeveragingBag", "ARF", "SRP", "AMF"),
     "#4A4A4A": ("LightGBM", "LightGBM last 3", "LightGBM all"),
-    "#B5895F": ("sklearn RF batch", "sklearn RF last 3", "sklearn RF all"),
 }
 OTHER_COLOURS = ("#3E8FC4", "#D98E04", "#3A9B7A", "#B85C8E", "#7D7D7D", "#8A6FB0", "#A8894A")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "8px 2px 2px 2px")

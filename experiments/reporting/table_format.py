@@ -56,7 +56,8 @@ class FormattedTable:
 def format_table(table: Table) -> FormattedTable:
     """Return a table's cells as they are shown.
 
-    A table wider than long, and too wide for a page, is laid on its side: its columns become rows.
+    A table wider than long, and too wide for a page, is laid on its side unless its layout says otherwise: its columns
+    become rows.
 
     Parameters
     ----------
@@ -79,7 +80,8 @@ def format_table(table: Table) -> FormattedTable:
             )
     heads = tuple(" ".join(head.split()) for head in table.columns)
     rows = tuple(_format_row(row, table) for row in table.rows)
-    is_transposed = bool(rows) and len(heads) > max(WIDE, len(rows) + 1)
+    is_wide = len(heads) > max(WIDE, len(rows) + 1)
+    is_transposed = bool(rows) and (table.layout == "sideways" or (is_wide and table.layout != "upright"))
     best = ""
     if any(cell.is_best for row in rows for cell in row):
         best = f"the {BEST[table.best]} of its {'column' if is_transposed else 'row'}"

@@ -5,13 +5,7 @@ from experiments.rivals.forests import AddTreesForestClassifier, RefitForestClas
 from experiments.rivals.lightgbm import ContinuedLightGBMClassifier
 from experiments.rivals.ncm import NCMClassifier
 from experiments.rivals.ncm_forest import NCMForestClassifier
-from experiments.rivals.outside import (
-    CapyMOAClassifier,
-    RefitLightGBMClassifier,
-    RiverClassifier,
-    SklearnForestClassifier,
-    TrivialClassifier,
-)
+from experiments.rivals.outside import CapyMOAClassifier, RefitLightGBMClassifier, RiverClassifier, TrivialClassifier
 from experiments.rivals.sysfor import SysForClassifier
 
 __all__ = [
@@ -24,7 +18,6 @@ __all__ = [
     "RefitForestClassifier",
     "RefitLightGBMClassifier",
     "RiverClassifier",
-    "SklearnForestClassifier",
     "SysForClassifier",
     "TrivialClassifier",
 ]

@@ -74,39 +74,6 @@ def as_frame(X: Float64Array, categorical: Any = None) -> pd.DataFrame:
     return frame
 
 
-class SklearnForestClassifier(OutsideClassifier):
-    """scikit-learn's random forest refitted for every batch: on the batch, on the last few, or on everything.
-
-    Parameters
-    ----------
-    n_estimators : int, default=10
-        Trees.
-    window : int or None, default=1
-        Batches it is refitted on, the last ones; None keeps all of them.
-    categorical_features : list of bool or None, default=None
-        Which columns are categorical.
-    random_state : int, RandomState or None, default=None
-        Seed of all draws.
-    """
-
-    def __init__(
-        self,
-        n_estimators: int = 10,
-        *,
-        window: int | None = 1,
-        categorical_features: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.window = window
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-
-    def make(self, seed: int) -> Refit:
-        """Return the learner."""
-        return Refit("rf", self.window, seed, n_estimators=self.n_estimators)
-
-
 class RefitLightGBMClassifier(OutsideClassifier):
     """LightGBM refitted for every batch, with its defaults.
 

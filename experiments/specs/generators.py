@@ -11,11 +11,10 @@ import numpy as np
 from adforest.forest.types import Float64Array, Int64Array
 from adforest.simulation import Batch, concept_categorical, simulate_clusters, simulate_drift, simulate_new_classes
 from experiments.specs.run_spec import StreamSpec
-from experiments.streams.cases import N_RULES, case_categories, simulate_case
 from experiments.streams.order import cut_in_order
 
 HERE = "experiments.specs.generators"
-N_CATEGORIES = {"rules": N_RULES}  # of the concepts that have categorical attributes
+N_CATEGORIES = {"rules": (0, 0, 0, 4, 6, 2)}  # of the concepts that have categorical attributes
 
 
 @dataclass(frozen=True)
@@ -134,11 +133,6 @@ def _draw_classes(spec: StreamSpec, seed: int) -> Iterator[Batch]:
 def _draw_clusters(spec: StreamSpec, seed: int) -> Iterator[Batch]:
     """Yield a stream of wandering clusters."""
     yield from simulate_clusters(**_counts(spec), random_state=seed)
-
-
-def _draw_case(spec: StreamSpec, seed: int) -> Iterator[Batch]:
-    """Yield a stream with one difficulty, which the variant names."""
-    yield from simulate_case(spec.variant, **_counts(spec), random_state=seed)
 
 
 def _six_numbers(spec: StreamSpec) -> tuple[int, ...]:
@@ -309,12 +303,6 @@ GENERATORS = {
     "drift": Generator(_draw_drift, _categories_of_concept, count_records, (HERE, "adforest.simulation.drift")),
     "classes": Generator(_draw_classes, _six_numbers, count_records, (HERE, "adforest.simulation.clusters")),
     "clusters": Generator(_draw_clusters, _six_numbers, count_records, (HERE, "adforest.simulation.clusters")),
-    "case": Generator(
-        _draw_case,
-        lambda spec: case_categories(spec.variant),
-        count_records,
-        (HERE, "experiments.streams.cases"),
-    ),
     "frauds": Generator(
         _draw_frauds, lambda spec: (0,) * N_FRAUD_COLUMNS, count_records, (HERE, "adforest.simulation.batch")
     ),

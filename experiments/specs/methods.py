@@ -215,11 +215,6 @@ def _sysfor(window: int | None) -> Method:
     return Method(partial(rivals.SysForClassifier, window=window))
 
 
-def _sklearn(window: int | None) -> Method:
-    """Return scikit-learn's random forest refitted on the last batches."""
-    return Method(partial(rivals.SklearnForestClassifier, window=window), library="sklearn")
-
-
 def _lightgbm(window: int | None) -> Method:
     """Return LightGBM refitted on the last batches."""
     return Method(partial(rivals.RefitLightGBMClassifier, window=window), library="lightgbm")
@@ -246,9 +241,6 @@ METHODS = {
     "RF batch": _refit(1),
     "RF last 3": _refit(3),
     "RF all": _refit(None),
-    "sklearn RF batch": _sklearn(1),
-    "sklearn RF last 3": _sklearn(3),
-    "sklearn RF all": _sklearn(None),
     "SysFor batch": _sysfor(1),
     "SysFor last 3": _sysfor(3),
     "SysFor all": _sysfor(None),

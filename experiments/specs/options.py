@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-DEFAULT_SEEDS = {"beyond": 5, "streams": 3}  # how many seeds a study runs with, where it is more than one
+DEFAULT_SEEDS = {"beyond": 5}  # how many seeds a study runs with, where it is more than one
 OUT, QUICK_OUT = Path("out/experiments"), Path("out/quick")
 
 

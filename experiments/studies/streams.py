@@ -1,228 +1,265 @@
-"""Streams: every method answers each batch before it learns it, on real streams in time order and on generated ones."""
+"""Streams: the results of nextbatch, the benchmark, as a chapter. ``nextbatch run`` makes them; nothing is run here."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+
 import numpy as np
 
-from adforest.adaptation import FORESTS
-from experiments.comparison.caveats import caveat_one_seed, caveat_quick
 from experiments.comparison.comparison import join_words
-from experiments.comparison.next_batch import (
-    ACCURACY,
-    ADF_R,
-    BRIER_SCORE,
-    LOG_LOSS,
-    METHODS,
-    OTHER_BASES,
-    REFIT_FAMILIES,
-    NextBatch,
-    all_streams,
-    artificial_streams,
-    caveat_who_ran,
-    plan_next_batch,
-    real_streams,
-    stationary_streams,
-)
-from experiments.comparison.per_batch import PerBatch
-from experiments.comparison.reliability import calibration_error, draw_reliability
-from experiments.comparison.results import Results, mean_of
-from experiments.goals import next_batch as goal
-from experiments.goals.goal import MET, MISSED, Verdict, caveat_missed, in_points
-from experiments.reporting.chapter import Cell, Chapter, Figure, Table
-from experiments.running.measures import Row
-from experiments.specs.methods import N_TREES
+from experiments.comparison.results import PerSeed, Results
+from experiments.reporting.chapter import Cell, Chapter, Provenance, Table
+from experiments.running.behaviour import fingerprint_methods
 from experiments.specs.options import Options
-from experiments.specs.run_spec import RunSpec, StreamSpec
-from experiments.specs.selections import Streams
+from experiments.specs.run_spec import PREQUENTIAL, MethodSpec, RunSpec, StreamSpec
+from nextbatch.learners import TITLES
+from nextbatch.page import SUBJECT, mark, say_places
+from nextbatch.protocol_list import PROTOCOLS
+from nextbatch.ranks import Board, Line, make_board
+from nextbatch.results import FILE, OK, Row, choose_sizes, read_results
+from nextbatch.running import mark_stale
+from nextbatch.streams import read_recipes
 
-SUMMARY = (
-    "each batch answered before it is learnt: nine real streams in time order, generated ones, limits; three seeds"
+SUMMARY = "each batch predicted before it is learnt: the results of nextbatch, which `nextbatch run` makes"
+RUNS = Path(__file__).parents[2] / "benchmarks" / "nextbatch" / "results"
+MAIN = "next-batch"  # the protocol that most tables are of
+ROWS = "rows"  # in the provenance: the digest of the table of runs
+# What adforest does by default has the fingerprints of this method, its probabilities included.
+BEHAVIOUR = (RunSpec(StreamSpec.of("house", "34"), MethodSpec("ADF-R"), 0, PREQUENTIAL),)
+PER_STREAM = (  # measure, title, digits, which is best
+    ("accuracy", "Accuracy on the next batch", 3, "max"),
+    ("log_loss", "Log loss on the next batch", 3, "min"),
+    ("seconds_per_batch", "CPU seconds per batch, predicting and learning", 3, "min"),
 )
-SHOWN = (ADF_R, "RF last 3", "RF all")
-BRIER_NOTE = "By scikit-learn's default: from 0 to 1 where there are two classes, from 0 to 2 where there are more."
-ERROR_NOTE = (
-    "Mean distance between the probability of the predicted class and how often it was right, over all batches, in "
-    "bins of 0.1."
-)
+MEANS: dict[str, Callable[[Line], float | None]] = {
+    "rank": lambda line: line.rank,
+    "accuracy": lambda line: line.means.get("accuracy"),
+    "regret, points": lambda line: None if line.regret is None else 100 * line.regret,
+    "balanced accuracy": lambda line: line.means.get("balanced_accuracy"),
+    "log loss": lambda line: line.means.get("log_loss"),
+    "CPU seconds per batch": lambda line: line.means.get("seconds_per_batch"),
+    "peak MB": lambda line: line.means.get("peak_mb"),
+}
 
 
 def plan(options: Options) -> list[RunSpec]:
-    """Return the runs of the study."""
-    return plan_next_batch(options)
+    """Return no runs: those of nextbatch are made by `nextbatch run`."""
+    return []
 
 
 def report(results: Results, options: Options) -> Chapter:
     """Return the chapter of the study."""
-    found = NextBatch.of(results)
-    verdicts = goal.judge(found, options)
-    real, made = real_streams(options), artificial_streams(options)
+    found = Found(RUNS)
+    real, made = found.boards.values()
+    points = {family: found.points_above(real, family) for family in found.families}
     return Chapter(
         name="streams",
         title="The next batch",
-        question="Where each batch is answered before it is learnt, which method is right most often?",
+        question="Where each batch is predicted before it is learnt, which learner is right most often?",
         findings=(
-            _describe_verdicts(verdicts),
-            *(_describe_leaders(found, streams, what) for streams, what in ((real, "real"), (made, "generated"))),
-            *(_describe_above_best(found, real, family, "real") for family in REFIT_FAMILIES),
-            *(_describe_above_best(found, made, family, "generated") for family in REFIT_FAMILIES),
-            _describe_alarms(found, options),
+            *(f"{kind.capitalize()} streams: {say_places(one, found.recipes)}" for kind, one in found.boards.items()),
+            *(_describe_points(family, one) for family, one in points.items() if one),
         ),
         caveats=(
-            *caveat_missed(verdicts, 3),
-            "The defaults of ADF were chosen while looking at all nine real streams with seed 0, and at the streams of "
-            "`drift`, whose generator makes the recurring rules and hyperplane and the noise here, in other sizes. The "
-            "seven other generated streams and the other seeds were not chosen on.",
-            "The best refit of each stream is chosen by its result, which no user can do beforehand.",
-            "UIFWA, EB and AReM lie in their files class by class or person by person: much of a batch may be of "
-            "classes that no method has seen before it.",
-            "A real stream is the same for every seed; only the draws of the methods differ. Means are over batches, "
-            "a last batch of fewer records counting as much as the others.",
-            *caveat_who_ran(options),
-            *caveat_one_seed(options),
-            *caveat_quick(options, "the nine real streams"),
+            f"Run: {real.sizes} of the real streams, {made.sizes} of the generated ones.",
+            f"* Defaults of {SUBJECT} were chosen while looking at results on these streams, with seed 0.",
+            "The best refit of each stream, of those that ran there, is chosen by its result: no user can do so "
+            "beforehand.",
+            "uifwa, eb and arem lie in their files class by class or person by person: much of a batch may be of "
+            "classes that no learner has seen before it.",
+            "A stream is the same for every seed; only the draws of the learners differ. Seconds are of a machine with "
+            "other work on it.",
+            *found.stale_caveat(),
+            *found.failures(),
+            *(["One seed: a gap of a point may be chance."] if found.n_seeds == 1 else []),
         ),
         tables=(
-            _limits(verdicts),
-            _above_best(found, real, "real"),
-            _above_best(found, made, "generated"),
-            *_compare(found, real, "real streams"),
-            *_compare(found, made, "generated streams"),
-            _drifts(found, options),
-            _forests(found, options),
-        ),
-        figures=(
+            *(_means(board, f"{kind} streams") for kind, board in found.boards.items()),
+            _protocols(found),
+            *(_above(found, board, f"{kind} streams") for kind, board in found.boards.items()),
             *(
-                PerBatch(found.results, stream, found.comparison({title: stream}).present(METHODS), METHODS).figure(
-                    f"{title}: accuracy on the next batch", ACCURACY, "accuracy", shown=SHOWN
-                )
-                for title, stream in real.items()
+                _per_stream(found, board, measure, f"{title}, {kind} streams", digits, best)
+                for kind, board in found.boards.items()
+                for measure, title, digits, best in PER_STREAM
             ),
-            *(_draw_reliability(found, title, stream) for title, stream in real.items()),
         ),
-        command=options.command("streams"),
+        figures=(),
+        command=Options().command("streams"),
     )
 
 
-# Findings and caveats
+def fingerprint_rows() -> dict[str, str]:
+    """Return what the chapter depends on: the table of runs, and what adforest does by default."""
+    return {ROWS: _digest()} | fingerprint_methods(BEHAVIOUR)
 
 
-def _describe_verdicts(verdicts: tuple[Verdict, ...]) -> str:
-    """Return how many limits are kept."""
-    return f"{sum(one.is_met for one in verdicts)} of {len(verdicts)} limits are kept."
+def find_provenance(last: Provenance | None, commit: str) -> Provenance:
+    """Return date, seeds and versions of the runs; and the commit that the chapter was first made at from them.
+
+    Runs of adforest that are stale do not show what it does now: fingerprints of its behaviour are left out then, and
+    the chapter is one of an earlier version.
+
+    Parameters
+    ----------
+    last : Provenance or None
+        Of the chapter that is there.
+    commit : str
+        The present one.
+    """
+    found = Found(RUNS)
+    is_stale = SUBJECT in found.stale
+    is_known = last is not None and last.behaviour.get(ROWS) == _digest()
+    return Provenance(
+        date=max(row["date"] for row in found.rows),
+        commit=last.commit if last and is_known else "unknown" if is_stale else commit,
+        n_seeds=found.n_seeds,
+        behaviour={ROWS: _digest()} if is_stale else fingerprint_rows(),
+        libraries=dict(sorted(row["version"].split(" ", 1) for row in found.rows)),
+    )
 
 
-def _describe_leaders(found: NextBatch, streams: Streams, what: str) -> str:
-    """Return the most accurate method of each stream, among those with as many trees as ADF by default."""
-    compared = found.comparison(streams)
-    names = [name for name in compared.present(METHODS) if "trees" not in name]
-    return f"Highest accuracy on the {what} streams: {compared.describe_leaders(names)}."
+def _digest() -> str:
+    """Return the digest of the table of runs."""
+    return hashlib.sha256((RUNS / FILE).read_bytes()).hexdigest()[:10]
 
 
-def _describe_above_best(found: NextBatch, streams: Streams, family: str, what: str) -> str:
-    """Return how far ADF-R is above the best refit of a family on average, and where it stands worst."""
-    points = goal.points_above_best(found, streams, family)
+class Found:
+    """What nextbatch has found: runs of the streams that its recipes name.
+
+    Parameters
+    ----------
+    folder : Path
+        Of its results.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.recipes = read_recipes()
+        rows = [row for row in read_results(folder) if row["stream"] in self.recipes and row["protocol"] in PROTOCOLS]
+        self.rows = mark_stale(rows, self.recipes)
+        names = {
+            "real": [name for name, one in self.recipes.items() if not one.is_generated],
+            "generated": [name for name, one in self.recipes.items() if one.is_generated],
+        }
+        self.boards = {kind: make_board(self.rows, MAIN, some) for kind, some in names.items()}
+        self.n_seeds = len({row["seed"] for row in self.rows})
+
+    @cached_property
+    def shown(self) -> list[Row]:
+        """The runs of the main protocol, on each stream those of one size."""
+        return choose_sizes([row for row in self.rows if row["protocol"] == MAIN])
+
+    @cached_property
+    def stale(self) -> list[str]:
+        """Learners with runs of code that has changed."""
+        return sorted({row["learner"] for row in self.shown if row["stale"]})
+
+    @cached_property
+    def families(self) -> dict[str, list[str]]:
+        """Refits by the library's name in theirs."""
+        names: dict[str, list[str]] = {}
+        for row in self.shown:
+            if row["family"] == "refit" and not row["tuned"]:
+                family = names.setdefault(row["learner"].partition("-")[0], [])
+                family += [row["learner"]] if row["learner"] not in family else []
+        return names
+
+    def best(self, board: Board, stream: str, family: str) -> str | None:
+        """Return the refit of a family with the highest accuracy on a stream, None if there is none."""
+        there = [name for name in self.families[family] if (name, stream) in board.values["accuracy"]]
+        return max(there, key=lambda name: board.accuracy(name, stream), default=None)
+
+    def points_above(self, board: Board, family: str) -> dict[str, float]:
+        """Return by how many points adforest is above the best refit of a family, on each stream that has both."""
+        gaps = {
+            stream: 100 * (board.accuracy(SUBJECT, stream) - board.accuracy(best, stream))
+            for stream in board.streams
+            if (best := self.best(board, stream, family))
+        }
+        return {stream: gap for stream, gap in gaps.items() if not np.isnan(gap)}
+
+    def cell(self, learner: str, stream: str, measure: str, digits: int) -> Cell:
+        """Return a measure of a learner on a stream, mean and deviation over the seeds; None if it was not run."""
+        rows = [row for row in self.shown if (row["learner"], row["stream"], row["status"]) == (learner, stream, OK)]
+        values = tuple(float(row[measure]) for row in rows if row[measure])
+        return PerSeed(values).cell(digits) if values else None
+
+    def stale_caveat(self) -> list[str]:
+        """Return whose runs are of code that has changed."""
+        said = f"Stale: runs of {join_words(self.stale)} are of code that has changed since; the next run of nextbatch "
+        return [f"{said}repeats them."] if self.stale else []
+
+    def failures(self) -> list[str]:
+        """Return which runs did not end."""
+        failed = [
+            f"{row['learner']} on {row['stream']} ({row['says'].rstrip('.')})"
+            for row in self.shown
+            if row["status"] != OK
+        ]
+        said = "They count with the accuracy of the rule prior-all in means, and are a dash below"
+        return [f"Runs that did not end: {'; '.join(failed)}. {said}."] if failed else []
+
+
+def _describe_points(family: str, points: dict[str, float]) -> str:
+    """Return how far adforest is above the best refit of a family on real streams, and where it stands worst."""
     worst = min(points, key=points.__getitem__)
-    behind = sum(value < 0 for value in points.values())
     return (
-        f"{ADF_R} against the best refit of {family} on each of {len(points)} {what} streams: "
-        f"{float(np.mean(list(points.values()))):+.1f} points on average, behind on {behind}, worst on {worst} "
-        f"({points[worst]:+.1f})."
+        f"{SUBJECT} against the best refit of {TITLES.get(family, family)} on each of {len(points)} real streams: "
+        f"{float(np.mean(list(points.values()))):+.1f} points on average, behind on "
+        f"{sum(value < 0 for value in points.values())}, worst on {worst} ({points[worst]:+.1f})."
     )
 
 
-def _describe_alarms(found: NextBatch, options: Options) -> str:
-    """Return how often ADF-R calls drift where rules never change."""
-    said = []
-    for title, stream in stationary_streams(options).items():
-        counts = found.drift_counts(stream, ADF_R)
-        said.append(f"{counts.mean if counts else 0:.1f} of {found.n_batches(stream)} batches of {title}")
-    return f"Stationary streams: {ADF_R} calls drift in {join_words(said)}, mean over the seeds."
-
-
-# Tables
-
-
-def _limits(verdicts: tuple[Verdict, ...]) -> Table:
-    """Return every figure against its limit."""
+def _means(board: Board, what: str) -> Table:
+    """Return what nextbatch's page shows: means of all learners over streams."""
     rows: list[tuple[Cell, ...]] = [
-        (one.measure, one.wanted, one.seen, MET if one.is_met else MISSED) for one in verdicts
+        (
+            line.name,
+            *(find(line) for find in MEANS.values()),
+            f"{line.n_streams} of {len(board.streams)}",
+            ", ".join(says for says, is_so in (("tuned", line.tuned), ("stale", line.stale)) if is_so),
+        )
+        for line in board.lines
     ]
-    note = f"{ADF_R} as it comes, {N_TREES} trees in every forest unless other numbers are given; refits have as many."
-    return Table("Limits", ("measure", "wanted", "seen", "verdict"), tuple(rows), 3, "", note)
+    note = "Regret: points of the best refit of each stream, in hindsight, above the learner. A rank needs all streams."
+    return Table(f"All learners, {what}", ("learner", *MEANS, "streams", "marks"), tuple(rows), 3, "", note)
 
 
-def _above_best(found: NextBatch, streams: Streams, what: str) -> Table:
-    """Return the best refit of each family on each stream, and the points of ADF-R above it."""
+def _protocols(found: Found) -> Table:
+    """Return mean accuracies by protocol, of the learners that ran on all of its streams."""
+    boards = {one.title: make_board(found.rows, name, list(found.recipes)) for name, one in PROTOCOLS.items()}
+    boards = {title: board for title, board in boards.items() if board.streams}
+    means = {title: {line.name: line.means.get("accuracy") for line in board.ranked} for title, board in boards.items()}
+    names = dict.fromkeys(name for by in means.values() for name in by)
+    rows: list[tuple[Cell, ...]] = [(name, *(by.get(name) for by in means.values())) for name in names]
+    heads = ("learner", *(f"{title} ({len(board.streams)})" for title, board in boards.items()))
+    note = f"Number of streams in brackets. Equal time: {PROTOCOLS['equal-time'].says}"
+    return Table("Mean accuracy by protocol", heads, tuple(rows), 3, "", note)
+
+
+def _above(found: Found, board: Board, what: str) -> Table:
+    """Return the best refit of each family on each stream, and the points of adforest above it."""
+    points = {family: found.points_above(board, family) for family in found.families}
     rows: list[tuple[Cell, ...]] = []
-    for title, stream in streams.items():
-        cells: list[Cell] = [title]
-        for names in REFIT_FAMILIES.values():
-            cells += [found.best(stream, names), in_points(found.above_best(stream, names)).cell(1)]
-        rows.append(tuple(cells))
-    if len(streams) > 1:
-        means = [
-            float(np.mean(list(goal.points_above_best(found, streams, family).values()))) for family in REFIT_FAMILIES
-        ]
-        rows.append(("mean", *(cell for mean in means for cell in (None, mean))))
-    heads = (
-        "stream",
-        *(head for family in REFIT_FAMILIES for head in (f"best, {family}", f"points above it, {family}")),
-    )
-    title = f"Points of {ADF_R} above the best of three refits, {what} streams"
-    return Table(title, heads, tuple(rows), 1, "", "Taken seed by seed.")
+    for stream in board.streams:
+        cells = [(found.best(board, stream, family), points[family].get(stream)) for family in points]
+        rows.append((stream, *(cell for pair in cells for cell in pair)))
+    means = [float(np.mean(list(by.values()))) if by else None for by in points.values()]
+    rows.append(("mean", *(cell for mean in means for cell in (None, mean))))
+    heads = ("stream", *(head for family in points for head in (f"best {family}", f"points above {family}")))
+    title = f"Points of {SUBJECT} above the best refit in hindsight, {what}"
+    return Table(title, heads, tuple(rows), 1, "", "Dash: not run.", "upright")
 
 
-def _compare(found: NextBatch, streams: Streams, what: str) -> tuple[Table, ...]:
-    """Return accuracy, log loss, Brier score, calibration error and seconds of all methods."""
-    accuracy = found.comparison(streams)
-    loss = found.comparison(streams, LOG_LOSS, is_better_high=False)
-    brier = found.comparison(streams, BRIER_SCORE, is_better_high=False)
-    error = found.comparison(streams, calibration_error(), is_better_high=False)
-    seconds = found.comparison(streams, _seconds, is_better_high=False)
-    loss_note = "The share of the right class counts at least 0.001, that of an unknown class 0.001."
-    return (
-        accuracy.table(f"Accuracy on the next batch, {what}", METHODS, note="Dash: not run."),
-        loss.table(f"Log loss on the next batch, {what}", METHODS, note=loss_note),
-        brier.table(f"Brier score on the next batch, {what}", METHODS, note=BRIER_NOTE),
-        error.table(f"Calibration error of the prediction, {what}", METHODS, note=ERROR_NOTE),
-        seconds.table(f"CPU seconds per batch, predicting and learning, {what}", METHODS),
-    )
-
-
-def _draw_reliability(found: NextBatch, title: str, stream: StreamSpec) -> Figure:
-    """Return the reliability diagram of all methods that ran on a stream."""
-    compared = found.comparison({title: stream})
-    return draw_reliability(compared, title, compared.present(METHODS), SHOWN)
-
-
-def _seconds(rows: list[Row]) -> float:
-    """Return the CPU seconds of answering and learning a batch, mean over the batches."""
-    return mean_of("predict_seconds")(rows) + mean_of("train_seconds")(rows)
-
-
-def _drifts(found: NextBatch, options: Options) -> Table:
-    """Return how many batches of each stream ADF called drift."""
-    names = [
-        name for name in (ADF_R, *OTHER_BASES) if any(found.has(one, name) for one in all_streams(options).values())
+def _per_stream(found: Found, board: Board, measure: str, title: str, digits: int, best: str) -> Table:
+    """Return a measure of all learners on each stream."""
+    names = [line.name for line in board.lines]
+    rows: list[tuple[Cell, ...]] = [
+        (mark(found.recipes[stream]), *(found.cell(name, stream, measure, digits) for name in names))
+        for stream in board.streams
     ]
-    rows: list[tuple[Cell, ...]] = []
-    for title, stream in all_streams(options).items():
-        counts = (found.drift_counts(stream, name) for name in names)
-        rows.append((title, found.n_batches(stream), *(None if one is None else one.cell(1) for one in counts)))
-    note = "Temporary and sustained drift together. Dash: not run."
-    return Table("Batches called drift", ("stream", "batches", *names), tuple(rows), 1, "", note)
-
-
-def _forests(found: NextBatch, options: Options) -> Table:
-    """Return the accuracy of each of ADF-R's forests on the next batch, and of their vote."""
-    heads, method = (*FORESTS, "vote"), METHODS[ADF_R]
-    rows: list[tuple[Cell, ...]] = []
-    for title, stream in all_streams(options).items():
-        every = [
-            row for seed in found.results.seeds(stream, method) for row in found.results.rows(stream, method, seed)
-        ]
-        columns = ([row.get(f"accuracy_{name}") for row in every] for name in heads)
-        known = [[value for value in column if value is not None] for column in columns]
-        rows.append((title, *(float(np.mean(values)) if values else None for values in known)))
-    note = "Mean over the batches before which there was such a forest with a vote of its own."
-    return Table(f"{ADF_R}: accuracy of each forest on the next batch", ("stream", *heads), tuple(rows), 3, "", note)
+    means = {line.name: line.means.get(measure) for line in board.ranked}
+    rows.append(("mean", *(means.get(name) for name in names)))
+    return Table(title, ("stream", *names), tuple(rows), digits, best, "Dash: not run.", "sideways")

@@ -1,6 +1,7 @@
 """Tables between marks: filled from results and benchmarks, whatever was there before."""
 
 import json
+import os
 
 import pytest
 
@@ -30,7 +31,7 @@ def test_what_is_between_marks_is_replaced_and_nothing_else(tmp_path, monkeypatc
 
 
 def test_an_unknown_table_is_named():
-    with pytest.raises(LookupError, match=r"no table 'nothing' .* expected one of next batch, one sample"):
+    with pytest.raises(LookupError, match=r"no table 'nothing' .* expected one of next batch, ahead on"):
         fill_marks("<!-- table: nothing --><!-- end -->")
 
 
@@ -74,6 +75,22 @@ def test_make_results_leaves_chapters_of_this_version_alone(tmp_path, monkeypatc
     assert [line.split()[0] for line in chapters] == ["chapter", "datasets", "all"]
     assert runs.endswith("by learner: rf-all 25")
     assert benchmarks.endswith("grow 10 trees")
+
+
+def test_adforest_is_run_again_by_the_benchmark_s_own_command(tmp_path, monkeypatch):
+    asked = []
+    row = next(iter(read_rows(page_updates.RUNS))) | {"learner": "adforest", "protocol": "next-batch"}
+    write_rows(tmp_path / "runs.csv", [row | {"seed": "1"}, row | {"protocol": "delay-1"}])
+    monkeypatch.setattr(make_results, "RUNS", tmp_path)
+    monkeypatch.setattr(make_results, "main", lambda words: asked.append(words) or len(asked) - 1)
+    monkeypatch.setenv("NEXTBATCH_DATA", "")  # for what follows to be undone
+    monkeypatch.delenv("NEXTBATCH_DATA")
+    options = Options(data=tmp_path / "data")
+    make_results.run_adforest(options)
+    assert " ".join(asked[0]).endswith("--learners adforest --jobs 1 --protocols delay-1,next-batch --seeds 2")
+    assert os.environ["NEXTBATCH_DATA"] == str(tmp_path / "data")
+    with pytest.raises(ValueError, match="nextbatch could not run adforest"):
+        make_results.run_adforest(options)
 
 
 def test_runs_of_the_benchmark_by_other_code_are_told(tmp_path):

@@ -14,9 +14,10 @@ import pandas as pd
 import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
 
-from nextbatch import cli, code, learners, running, submissions, usage
+from nextbatch import cli, code, learners, running, streams, submissions, usage
 from nextbatch import page as page_module
 from nextbatch import table as table_module
+from nextbatch.costs import SECONDS, START, estimate_seconds
 from nextbatch.encoding import Encoder
 from nextbatch.learners import find_learner
 from nextbatch.measures import Scores
@@ -25,6 +26,7 @@ from nextbatch.protocol_list import PROTOCOLS
 from nextbatch.protocols import arrange, evaluate, predict_then_learn
 from nextbatch.ranks import make_board
 from nextbatch.results import (
+    COLUMNS,
     FILE,
     KEY,
     append_row,
@@ -263,7 +265,9 @@ def test_what_is_left_is_said_without_running_it(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(running, "run_job", lambda *_: pytest.fail("a run was made"))
     run = ["run", "--quick", "--streams", "noise", "--learners", "rf-last", "--out", str(tmp_path)]
     assert cli.main([*run, "--left"]) == 0
-    assert re.search(r"^ +4  next-batch  not run$", capsys.readouterr().out, re.MULTILINE)
+    out = capsys.readouterr().out
+    assert re.search(r"^ +4  next-batch  not run, about 1 CPU minutes$", out, re.MULTILINE)
+    assert "In all about 1 CPU minutes" in out
     assert cli.main([*run, "--minutes", "0"]) == 0
     assert "4 runs are left; the same command goes on with them." in capsys.readouterr().out
 
@@ -278,6 +282,58 @@ def test_runs_are_in_the_order_of_what_they_are_worth():
     assert main[:4] == [(0, name, stream) for stream in ("abrupt", "noise") for name in ("rf-all", "prior-all")]
     assert main[4:6] == [(0, "lightgbm-tuned", "abrupt"), (0, "lightgbm-tuned", "noise")]
     assert {seed for seed, *_ in main[6:]} == {1}
+
+
+def test_a_whole_run_leaves_out_learners_that_take_long_and_says_so(monkeypatch, capsys):
+    monkeypatch.setattr(streams.Recipe, "find", lambda recipe: Path("there"))
+    monkeypatch.setattr(learners.Entry, "missing", lambda entry: "")
+    names = ("rf-all", "lightgbm-all", "rf-select")
+    entries = {name: find_learner(name) for name in names}
+    asked = entries, [RECIPES["elec2"], RECIPES["abrupt"]], [PROTOCOLS["next-batch"], PROTOCOLS["equal-time"]]
+    plan = make_plan(*asked)
+    made = {(job.protocol.name, job.recipe.name, job.entry.name) for job in plan.jobs}
+    assert {one[1:] for one in made if one[0] == "equal-time"} == {("elec2", "rf-all"), ("abrupt", "rf-all")}
+    (said,) = plan.skipped
+    assert said.startswith("5 runs are left out; --everything runs them, too.")
+    assert "by the protocol next-batch only, since they take long: lightgbm-all, rf-select." in said
+    assert "Of these on streams of at most 20,000 samples only: rf-select." in said
+    main = {one[1:] for one in made if one[0] == "next-batch"}
+    assert main == {(stream, name) for stream in ("elec2", "abrupt") for name in names} - {("elec2", "rf-select")}
+    everything = make_plan(*asked, everything=True)
+    assert (len(everything.jobs), everything.skipped) == (12, [])
+    assert cli.main(["list"]) == 0
+    assert "+ Of these on streams of at most 20,000 samples only: catboost-last3," in (out := capsys.readouterr().out)
+    assert "+ Not run at all: catboost-all." in out
+
+
+def test_the_readme_says_what_a_whole_run_leaves_out():
+    text = (HERE / "README.md").read_text(encoding="utf-8")
+    costly = [entry for entry in learners.BUILT_IN if entry.is_costly]
+    for opening, names in {
+        "- Costly learners run": {one.name for one in costly if one.max_samples != 0},
+        "- Of these,": {one.name for one in costly if one.max_samples == learners.SHORT},
+        "- `catboost-all` does not run": {one.name for one in costly if one.max_samples == 0},
+    }.items():
+        (line,) = [line for line in text.splitlines() if line.startswith(opening)]
+        assert set(re.findall(r"`([\w-]+)`", line)) - {"next-batch"} == names
+
+
+def test_costs_are_estimated_from_runs_that_are_there():
+    def seconds(*rows, protocol="next-batch", timeout=240, **job):
+        made = running.Job(PROTOCOLS[protocol], RECIPES["abrupt"], find_learner("rf-last"), "rf-last", **job)
+        return next(iter(estimate_seconds([made], rows, timeout).values())) - START
+
+    row = dict.fromkeys(COLUMNS, "") | {"learner": "rf-last", "protocol": "next-batch", "stream": "noise"}
+    row |= {"status": "ok", "seconds_per_batch": "1", "n_batches": "10", "n_samples": "1000"}
+    here = row | {"stream": "abrupt", "seconds_per_batch": ".5"}
+    assert seconds() == pytest.approx(20 * SECONDS["rf-last"])
+    assert seconds(row) == pytest.approx(20 * 10)
+    assert seconds(row, here) == pytest.approx(20 * 5)
+    assert seconds(here, here | {"protocol": "delay-1", "seconds_per_batch": ".1"}, protocol="delay-1") == 20
+    assert seconds(row, timeout=60) == 60
+    assert seconds(row, max_batches=4) == pytest.approx(2 * 10)
+    assert seconds(row, protocol="equal-time") == pytest.approx(20 * 1.5 * 0.3)
+    assert seconds(here | {"status": "timeout"}) == 240
 
 
 @pytest.mark.filterwarnings("ignore")

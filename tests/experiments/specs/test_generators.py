@@ -17,13 +17,11 @@ from experiments.specs.generators import (
 )
 from experiments.specs.run_spec import StreamSpec
 from experiments.specs.sources import empty_stream, open_stream, stream_size
-from experiments.streams.cases import CASES
 
 SMALL = {"n_batches": 12, "batch_size": 40}
 SPECS = [
     *(StreamSpec.of("drift", "temporary", concept=concept, **SMALL) for concept in FAMILIES),
     *(StreamSpec.of("classes", way, **SMALL) for way in ("vanishing", "new", "rare", "shifting", "many")),
-    *(StreamSpec.of("case", kind, **SMALL) for kind in CASES),
     StreamSpec.of("clusters", "wandering", **SMALL),
     StreamSpec.of("frauds", "changing", share=0.05, **SMALL),
     *(StreamSpec.of("labels", how, **SMALL) for how in LABEL_CLASSES),

@@ -21,12 +21,12 @@ def test_methods_are_made_alike(name):
     assert settings.get("categorical_features", told) == told
 
 
-@pytest.mark.parametrize("name", ["ADF-R", "RF all", "sklearn RF all", "CIRF"])
+@pytest.mark.parametrize("name", ["ADF-R", "RF all", "CIRF"])
 def test_forests_know_what_all_are_told_alike(name):
     # Otherwise the test above would compare a default with itself.
     settings = make_model(MethodSpec(name), STREAM, 7).get_params()
     assert (settings["n_estimators"], settings["random_state"]) == (10, 7)
-    assert settings.get("n_jobs") == (None if name == "sklearn RF all" else 1)  # nextbatch's learners have one thread
+    assert settings["n_jobs"] == 1
     assert ("categorical_features" in settings) == (name != "CIRF")
 
 

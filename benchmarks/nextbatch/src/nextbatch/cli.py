@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
-from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from nextbatch import __version__
+from nextbatch.costs import estimate_seconds, say_left_out
 from nextbatch.learners import find_learner, known_learners
 from nextbatch.protocol_list import PROTOCOLS
-from nextbatch.results import FILE, OK, SUBMISSIONS, Row, read_results
+from nextbatch.results import FILE, OK, SUBMISSIONS, Row, read_results, read_rows
 from nextbatch.running import Limits, find_undone, make_plan, run_jobs
 from nextbatch.streams import DATA_VARIABLE, HIDDEN_VARIABLE, KINDS, DataError, load_table, read_recipes
 
@@ -66,7 +67,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     one.add_argument("--memory", type=int, default=Limits.memory, metavar="MB", help="of a run (%(default)s)")
     one.add_argument("--minutes", type=float, metavar="M", help="begin no run after so many minutes; go on later")
-    one.add_argument("--left", action="store_true", help="only say what is not done or stale, and why")
+    one.add_argument(
+        "--everything", action="store_true", help="also what is left out because it takes long: see nextbatch list"
+    )
+    one.add_argument(
+        "--left", action="store_true", help="only say what is not done or stale, why, and what it would take"
+    )
     one.add_argument(
         "--hidden", default="", metavar="FOLDER", help=f"recipes and tables of maintainers ({HIDDEN_VARIABLE})"
     )
@@ -120,7 +126,11 @@ def list_all(options: argparse.Namespace) -> int:
     print("learners")
     for entry in known_learners().values():
         missing = entry.missing()
-        print(f"   {entry.name:18} {entry.title}{f'  [{missing}]' if missing else ''}")
+        mark = "+" if entry.is_costly else " "
+        print(f" {mark} {entry.name:18} {entry.title}{f'  [{missing}]' if missing else ''}")
+    for sentence in say_left_out(list(known_learners().values())):
+        print(f" + {sentence}")
+    print("   nextbatch run --everything runs these by equal-time and on all streams, too.")
     print("protocols")
     for protocol in PROTOCOLS.values():
         print(f"   {protocol.name:18} {protocol.says}")
@@ -150,14 +160,22 @@ def run(options: argparse.Namespace) -> int:
         quick=options.quick,
         hidden=hidden,
         max_batches=options.max_batches,
+        everything=options.everything,
     )
     for sentence in plan.skipped:
         print(sentence)
     jobs = find_undone(plan.jobs, options.out)
     print(f"{len(plan.jobs)} runs, {len(plan.jobs) - len(jobs)} of them done already")
     if options.left:
-        for (protocol, why), n in Counter((job.protocol.name, why) for job, why in jobs.items()).items():
-            print(f"{n:6}  {protocol}  {why}")
+        seconds = estimate_seconds(list(jobs), read_rows(options.out), options.timeout)
+        parts: dict[tuple[str, str], list[float]] = {}
+        for job, why in jobs.items():
+            parts.setdefault((job.protocol.name, why), []).append(seconds[job])
+        for (protocol, why), found in parts.items():
+            print(f"{len(found):6}  {protocol}  {why}, about {math.ceil(sum(found) / 60)} CPU minutes")
+        minutes = math.ceil(sum(seconds.values()) / 60)
+        wall = math.ceil(minutes / options.jobs)
+        print(f"In all about {minutes} CPU minutes: {wall} with {options.jobs} runs at a time")
         return 0
     n_done = 0
 

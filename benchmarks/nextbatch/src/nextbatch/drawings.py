@@ -189,7 +189,7 @@ def draw_pareto(points: Sequence[tuple[Line, float, float]], subject: str) -> st
         colour = "var(--c0)" if i in front else "var(--c6)"
         bend = right + 14
         parts.append(
-            f'<polyline class="leader" fill="none" stroke="var(--line)" '
+            f'<polyline class="leader" fill="none" stroke="var(--dim)" stroke-opacity=".45" '
             f'points="{x(costs[i]):.1f},{y(value):.1f} {bend - 10},{y(value):.1f} {bend + 6},{heights[i]:.1f}"/>'
             f'<circle cx="{x(costs[i]):.1f}" cy="{y(value):.1f}" r="4.5" fill="{colour}">'
             f"<title>{escape(line.name)}: {value:.3f}, {cost:.3g} s</title></circle>"

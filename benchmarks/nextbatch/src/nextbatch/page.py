@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from html import escape
 
+from nextbatch.costs import say_left_out
 from nextbatch.drawings import draw_critical_difference, draw_curves, draw_pareto
-from nextbatch.learners import NAMES
+from nextbatch.learners import BUILT_IN, NAMES
 from nextbatch.protocol_list import PROTOCOLS
 from nextbatch.ranks import FALLBACK, Board, Line, make_board
 from nextbatch.results import OK, Row, choose_sizes
@@ -22,24 +23,30 @@ COLUMNS = {
     "balanced_accuracy": "balanced accuracy",
     "log_loss": "log loss",
     "rare_average_precision": "average precision, rare classes",
-    "kappa_no_change": "kappa, last label",
-    "kappa_majority": "kappa, majority",
+    "kappa_no_change": "kappa-temporal",
+    "kappa_majority": "kappa, majority class",
     "new_class_recall": "recall, new classes",
     "seconds_per_batch": "CPU s per batch",
     "peak_mb": "peak MB",
 }
+SECONDS_FORM = ".3g"
 LOW = ("learner", "rank", "regret", "log_loss", "seconds_per_batch", "peak_mb")  # columns of which the least is best
 STYLE = """
 :root{color-scheme:light dark;--bg:#fff;--fg:#1b1b1b;--dim:#5c5c5c;--line:#d4d4d4;--head:#f3f3f3;--mark:#fff3c4;
---c0:#0b62b8;--c1:#b3261e;--c2:#1c7a3e;--c3:#7a3fb0;--c4:#a35a00;--c5:#00747c;--c6:#5c5c5c}
+--shade:#0003;--c0:#0b62b8;--c1:#b3261e;--c2:#1c7a3e;--c3:#7a3fb0;--c4:#a35a00;--c5:#00747c;--c6:#5c5c5c}
 @media (prefers-color-scheme:dark){:root{--bg:#15171a;--fg:#e8e8e8;--dim:#a8adb4;--line:#3a3f45;--head:#22262b;
---mark:#4a3d0c;--c0:#6cb0ff;--c1:#ff8a80;--c2:#6fd694;--c3:#cba0ff;--c4:#ffb45c;--c5:#56d4dd;--c6:#a8adb4}}
-body{background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,sans-serif;max-width:1200px;margin:0 auto;
+--mark:#4a3d0c;--shade:#fff3;--c0:#6cb0ff;--c1:#ff8a80;--c2:#6fd694;--c3:#cba0ff;--c4:#ffb45c;--c5:#56d4dd;--c6:#a8adb4}}
+body{background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,sans-serif;max-width:1400px;margin:0 auto;
 padding:1rem}
-table{border-collapse:collapse;font-size:13px}.wide{overflow-x:auto}th,td{padding:.25rem .5rem;text-align:right;
+table{border-collapse:collapse;font-size:13px}.wide{overflow-x:auto;--edge:2rem 100% no-repeat;
+background:linear-gradient(90deg,var(--bg) 40%,transparent) left/var(--edge) local,
+linear-gradient(270deg,var(--bg) 40%,transparent) right/var(--edge) local,
+linear-gradient(90deg,var(--shade),transparent) left/.8rem 100% no-repeat,
+linear-gradient(270deg,var(--shade),transparent) right/.8rem 100% no-repeat}th,td{padding:.25rem .4rem;text-align:right;
 border-bottom:1px solid var(--line);white-space:nowrap}th{background:var(--head);white-space:normal}
 th:first-child,td:first-child{text-align:left}th button{all:unset;cursor:pointer;font-weight:600}
 th button:focus-visible{outline:2px solid var(--c0)}.subject td{background:var(--mark)}.trivial td{color:var(--dim)}
+.partial td{color:var(--dim);font-style:italic}
 td:first-child,th:first-child{position:sticky;left:0;background:var(--bg)}th:first-child{background:var(--head)}
 tr.subject td:first-child{background:var(--mark)}
 th[aria-sort=ascending] button::after{content:" \\2191"}
@@ -102,21 +109,24 @@ def make_page(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
 <p>{_select("protocol", {name: PROTOCOLS[name].title for name in used})}
 {_select("kind", {kind: says for kind, (says, _) in kinds.items()}, "streams")}
 {_select("family", families, "learners in tables")}
-<span class="dim">The trivial rules are always shown.</span></p>
+<span class="dim">The trivial rules are always shown. A click on a heading sorts by that column.</span></p>
 <p id="none" hidden>There are no runs of this choice.</p>
 {"".join(boards)}
 <h2>Streams</h2>
 <p>* Defaults of a learner were chosen while looking at results on this stream.</p>
 {"".join(details)}
 <h2>Reading it</h2>
-<p>A click on a heading of a table sorts by that column.</p>
 <p>Accuracy counts each sample of a stream once, and each stream once in a mean. The rank is the mean of the ranks
-by accuracy; a learner that was not run on every stream has none. A run that reached a limit or ended with an error
-counts with the accuracy of the rule {FALLBACK}. Kappa is how much of a rule's errors are gone. Regret is the accuracy
+by accuracy; a learner that was not run on every stream has none, and its row is in italics: its means are of other
+streams than those of the others. A run that reached a limit or ended with an error
+counts with the accuracy of the rule {FALLBACK}. Kappa is the part of a rule's errors
+that the learner does not make: kappa-temporal's rule predicts the last label, the
+other one the most frequent class. Regret is the accuracy
 of each stream's best refit, chosen in hindsight, minus the learner's; below 0 the learner is better than all refits.
 Intervals are paired bootstraps over streams (95 %). Rows are unverified until somebody else has repeated their runs
 with the same predictions. Stale rows are of code that has changed since; the next <code>nextbatch run</code> repeats
-them. Rows marked "equal time" are those of that protocol on the same streams; they have no rank.</p>
+them. Rows marked "equal time" are those of that protocol on the same streams; they have no rank. A whole run leaves out
+some runs of learners that take long: {escape(" ".join(say_left_out(BUILT_IN)))}</p>
 <p class="dim">{escape(" · ".join(machines))}<br>{escape(" · ".join(versions))}</p>
 </main><script>{SCRIPT}</script></body></html>
 """
@@ -221,8 +231,11 @@ def _places(board: Board, recipes: dict[str, Recipe]) -> str:
 
 
 def _cell(value: float | None, form: str = ".3f") -> str:
-    """Return a cell with a number, or an empty one."""
-    return '<td data-value=""></td>' if value is None else f'<td data-value="{value:.6g}">{value:{form}}</td>'
+    """Return a cell with a number, or an empty one; hardly any seconds are less than a thousandth."""
+    if value is None:
+        return '<td data-value=""></td>'
+    shown = "&lt; 0.001" if form == SECONDS_FORM and value < 0.001 else f"{value:{form}}"
+    return f'<td data-value="{value:.6g}">{shown}</td>'
 
 
 def _head(names: dict[str, str]) -> str:
@@ -245,22 +258,22 @@ def say_marks(line: Line) -> list[str]:
     return [says for says, is_so in marks.items() if is_so]
 
 
-def _opening(line: Line, protocol: str = "") -> str:
+def _opening(line: Line, protocol: str = "", more: str = "") -> str:
     """Return the beginning of a learner's row, which may be one of another protocol than the others."""
-    kinds = f"{line.family if line.family in FAMILIES else 'yours'}{' subject' if line.name == SUBJECT else ''}"
+    kinds = f"{line.family if line.family in FAMILIES else 'yours'}{' subject' if line.name == SUBJECT else ''}{more}"
     titles = {"tuned": line.tuned, "stale": f"{line.stale} of {line.n_streams} streams", "unverified": "nobody ran it"}
     marks = {says: titles[says] for says in say_marks(line)} | ({protocol: PROTOCOLS[BESIDE].says} if protocol else {})
-    said = "".join(f' <span class="dim" title="{escape(title)}">{says}</span>' for says, title in marks.items())
+    said = ", ".join(f'<span class="dim" title="{escape(title)}">{says}</span>' for says, title in marks.items())
     name = f"{line.name}, {protocol}" if protocol else line.name
     return (
         f'<tr class="{kinds}" data-family="{kinds.split()[0]}"><td data-value="{escape(name)}">'
-        f'<span title="{escape(line.title)}">{escape(line.name)}</span>{said}</td>'
+        f'<span title="{escape(line.title)}">{escape(line.name)}</span> {said}</td>'
     )
 
 
 def _form(measure: str) -> str:
     """Return how a measure's numbers are written."""
-    return {"peak_mb": ".0f", "seconds_per_batch": ".3g"}.get(measure, ".3f")
+    return {"peak_mb": ".0f", "seconds_per_batch": SECONDS_FORM}.get(measure, ".3f")
 
 
 def _table(board: Board, beside: Board | None) -> str:
@@ -292,7 +305,8 @@ def _row(line: Line, measures: Sequence[str], n_streams: int, protocol: str) -> 
     failed = f", {line.n_failed} failed" if line.n_failed else ""
     cells.append(f'<td data-value="{line.n_streams}">{line.n_streams} of {n_streams}{failed}</td>')
     cells.append(f'<td data-value="{line.verified}">{f"{line.verified} streams" if line.verified else "no"}</td>')
-    return f"{_opening(line, protocol)}{''.join(cells)}</tr>"
+    more = "" if line.n_streams == n_streams else " partial"
+    return f"{_opening(line, protocol, more)}{''.join(cells)}</tr>"
 
 
 def _wide(table: str) -> str:

@@ -23,6 +23,7 @@ from typing import Any
 
 from nextbatch import batches, encoding, measures, protocols, streams, usage
 from nextbatch.code import digest_files, find_file
+from nextbatch.costs import is_left_out, say_left_out
 from nextbatch.learners import Entry, base, known_learners
 from nextbatch.protocol_list import PROTOCOLS
 from nextbatch.protocols import Protocol
@@ -151,8 +152,9 @@ def make_plan(
     quick: bool = False,
     hidden: str = "",
     max_batches: int | None = None,
+    everything: bool = False,
 ) -> Plan:
-    """Return the runs of some learners, streams and protocols; what is not at hand is left out with a sentence.
+    """Return the runs of some learners, streams and protocols; what is left out is said in sentences.
 
     They are in the order of what they are worth: protocol after protocol, seed after seed, costly learners last.
 
@@ -169,8 +171,10 @@ def make_plan(
         A maintainer's folder, whose streams come by the main protocol only.
     max_batches : int or None
         Of each stream; None for all.
+    everything : bool
+        Whether learners that take long run by all protocols and on all streams, too; see `is_left_out`.
     """
-    plan = Plan()
+    plan, left_out, n_left_out = Plan(), dict[str, Entry](), 0
     absent = [one.name for one in recipes if not one.is_generated and one.find() is None]
     if absent and not quick:
         plan.skipped.append(
@@ -187,11 +191,17 @@ def make_plan(
         is_there = recipe.name not in absent and (recipe.is_generated or not quick)
         is_asked = not protocol.streams or recipe.name in protocol.streams
         if is_there and is_asked and not (recipe.kind == "hidden" and protocol.name != "next-batch"):
-            plan.jobs += [
-                Job(protocol, recipe, entry, asked, seed, quick, hidden, max_batches)
-                for asked, entry in used.items()
-                if _takes_part(entry, protocol) and entry.is_costly == is_costly
-            ]
+            for asked, entry in used.items():
+                if entry.is_costly != is_costly or not _takes_part(entry, protocol):
+                    continue
+                if not everything and is_left_out(entry, protocol, recipe, max_batches):
+                    n_left_out += 1
+                    left_out[entry.name] = entry
+                else:
+                    plan.jobs.append(Job(protocol, recipe, entry, asked, seed, quick, hidden, max_batches))
+    if n_left_out:
+        says = " ".join(say_left_out(list(left_out.values())))
+        plan.skipped.append(f"{n_left_out} runs are left out; --everything runs them, too. {says}")
     return plan
 
 

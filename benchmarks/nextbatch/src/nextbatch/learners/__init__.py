@@ -30,6 +30,7 @@ SAYS_RULE = {
     "prior-all": "rule: class frequencies of everything",
     "successor": "rule: what mostly follows the last label",
 }
+SHORT = 20_000  # samples of a stream on which learners are run that take minutes on longer ones
 TRIAL = 10  # batches on which settings are compared before one is kept
 TITLES = {
     "rf": "scikit-learn RandomForest",
@@ -64,7 +65,9 @@ class Entry:
     per_record : bool
         Whether it can be asked sample by sample: a refit for every sample cannot be waited for.
     is_costly : bool
-        Left out of the side protocols, which are there to compare, not to wait.
+        Run by the main protocol only: the others are there to compare, not to wait.
+    max_samples : int or None
+        Streams with more are left out if it is costly, unless all runs are asked for; None for no limit, 0 for all.
     code : str
         Of a learner that is a file.
     start : str
@@ -79,6 +82,7 @@ class Entry:
     tuned: str = ""
     per_record: bool = True
     is_costly: bool = False
+    max_samples: int | None = None
     code: str = ""
     start: str = ""
 
@@ -144,7 +148,7 @@ def _digest_source(module: str) -> str:
     return digest_files(files or {path for path in folder.rglob("*") if path.suffix in (".py", *COMPILED)})[:10]
 
 
-def _refit(library: str, window: str, *, is_costly: bool = False) -> Entry:
+def _refit(library: str, window: str, *, is_costly: bool = False, max_samples: int | None = None) -> Entry:
     """Return the entry of a refit."""
     return Entry(
         f"{library}-{window}",
@@ -154,6 +158,7 @@ def _refit(library: str, window: str, *, is_costly: bool = False) -> Entry:
         "sklearn" if library in ("rf", "hgb") else library,
         per_record=False,
         is_costly=is_costly,
+        max_samples=max_samples,
     )
 
 
@@ -174,13 +179,16 @@ BUILT_IN = (
         SELECT_FOREST,
         per_record=False,
         is_costly=True,
+        max_samples=SHORT,
     ),
-    *(_refit("hgb", window, is_costly=window == "all") for window in WINDOWS),
+    *(_refit("hgb", window, is_costly=window == "all", max_samples=SHORT) for window in WINDOWS),
     *(
-        _refit(library, window, is_costly=window == "all" or library == "catboost")
-        for library in ("lightgbm", "xgboost", "catboost")
+        _refit(library, window, is_costly=window == "all")
+        for library in ("lightgbm", "xgboost")
         for window in ("last3", "all")
     ),
+    _refit("catboost", "last3", is_costly=True, max_samples=SHORT),
+    _refit("catboost", "all", is_costly=True, max_samples=0),
     Entry(
         "lightgbm-tuned",
         "LightGBM, setting and window chosen",
@@ -194,7 +202,13 @@ BUILT_IN = (
     Entry("river-arf", "River ARFClassifier", "stream", partial(River, "arf"), "river"),
     Entry("river-hat", "River HoeffdingAdaptiveTree", "stream", partial(River, "hat"), "river"),
     Entry(
-        "river-leveraging", "River LeveragingBagging", "stream", partial(River, "leveraging"), "river", is_costly=True
+        "river-leveraging",
+        "River LeveragingBagging",
+        "stream",
+        partial(River, "leveraging"),
+        "river",
+        is_costly=True,
+        max_samples=SHORT,
     ),
     Entry("capymoa-arf", "MOA AdaptiveRandomForest (CapyMOA)", "stream", partial(CapyMOA, "arf"), "capymoa"),
     Entry("capymoa-hat", "MOA HoeffdingAdaptiveTree (CapyMOA)", "stream", partial(CapyMOA, "hat"), "capymoa"),
