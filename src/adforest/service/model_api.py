@@ -14,7 +14,7 @@ from adforest.service import examples
 from adforest.service.api import Api
 from adforest.service.bodies import BodyError, only, parse_json
 from adforest.service.learner import kept_versions
-from adforest.service.orders import challenger_before, parameters_before
+from adforest.service.orders import LATEST, challenger_before, parameters_before
 from adforest.service.predictions import Counts
 from adforest.service.receiving import read_content
 from adforest.service.requests import AddTask, ChangeSettings, RequestError
@@ -24,8 +24,6 @@ from adforest.service.settings import checked_parameters, fixed_parameters
 from adforest.service.system import RealDisk
 from adforest.service.task_table import BATCH, CHALLENGE, DROP_CHALLENGER, PARAMETERS, PROMOTE, ROLLBACK
 from adforest.service.trainer import plain
-
-LATEST = 2**62  # later than any task
 
 
 class ModelApi(Api):
@@ -95,9 +93,13 @@ class ModelApi(Api):
     async def versions(self, model: str) -> Response:
         """Return the versions of the model that are kept, oldest first, the current one last."""
         served = self._models.get(model)
-        kept = await run_in_threadpool(kept_versions, RealDisk(), served.path)
-        found = [{"model_version": version, "batches": batches, "is_current": False} for batches, version, _ in kept]
-        now = served.answering
+        now, kept = served.answering, await run_in_threadpool(kept_versions, RealDisk(), served.path)
+        current = None if now is None else now.version
+        found = [
+            {"model_version": version, "batches": batches, "is_current": False}
+            for batches, version, _ in kept
+            if version != current  # saved twice after a rollback or a promotion
+        ]
         if now is not None:
             found.append({"model_version": now.version, "batches": now.model.n_batches_, "is_current": True})
         return JSONResponse({"versions": found})
