@@ -154,7 +154,7 @@ def test_requests_that_wait_for_a_batch_do_not_delay_the_end(tmp_path, monkeypat
             begin = time.monotonic()
         assert time.monotonic() - begin < 15  # half of DRAIN_SECONDS
         asking.join(30)
-    assert answers[0].status_code == (202 if ending == "requested" else 503)
+    assert answers[0].status_code in ((202,) if ending == "requested" else (202, 503))  # by which is noticed first
     if ending == "requested":
         assert (answers[0].json()["state"], answers[0].headers["location"]) == ("waiting", f"{M}/batches/1")
 
