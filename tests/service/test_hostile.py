@@ -8,6 +8,7 @@ import socket
 import time
 import tracemalloc
 from contextlib import suppress
+from itertools import product
 
 import pyarrow as pa
 import pytest
@@ -521,14 +522,15 @@ def test_schemathesis_finds_no_error_of_the_server(client):
     from hypothesis import HealthCheck, Phase, given, settings
 
     schema = schemathesis.openapi.from_url(f"{str(client.base_url).rstrip('/')}/openapi.json")
-    for found in schema.get_all_operations():
+    modes = schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE
+    for found, mode in product(schema.get_all_operations(), modes):
         operation = found.ok()
         if operation.method == "delete" and operation.path == "/v1/models/{model}":
             continue
 
-        @given(case=operation.as_strategy())
+        @given(case=operation.as_strategy(generation_mode=mode))
         @settings(
-            max_examples=12,
+            max_examples=8,
             deadline=None,
             database=None,
             derandomize=True,

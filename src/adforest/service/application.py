@@ -138,12 +138,12 @@ def refusal(error: Exception) -> tuple[int, str, Mapping[str, str] | None]:
         is_away = isinstance(error, StoreAwayError | LogError | sqlite3.OperationalError)
         status = 429 if isinstance(error, BusyError) else 503 if is_away else 507
         return status, _words(error), {"retry-after": RETRY_SECONDS}
-    return 422 if isinstance(error, WRONG) else 500, _words(error), None
+    return 422 if isinstance(error, (*WRONG, RequestValidationError)) else 500, _words(error), None
 
 
 def _words(error: Exception) -> str:
     """Return an error in a line."""
     if isinstance(error, RequestValidationError):
         first: Any = error.errors()[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        return f"{first['loc'][-1]} is {str(first.get('input'))[:80]!r}: {first['msg']}."
     return " ".join(str(error).split()).encode("utf-8", "replace").decode() or type(error).__name__

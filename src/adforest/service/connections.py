@@ -90,9 +90,7 @@ class Handshakes:
     async def _shake_hands(self, connection: socket.socket) -> None:
         loop, seconds = asyncio.get_running_loop(), Bounded.head_seconds
         with suppress(OSError):  # no TLS, or not in time
-            await loop.connect_accepted_socket(
-                self._make, connection, ssl=self._context, ssl_handshake_timeout=seconds
-            )
+            await loop.connect_accepted_socket(self._make, connection, ssl=self._context, ssl_handshake_timeout=seconds)
 
 
 def _end(connection: socket.socket) -> None:

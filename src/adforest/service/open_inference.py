@@ -93,6 +93,8 @@ class OpenInference:
     async def infer(self, model: str, request: Request, version: str = "") -> Response:
         """Predict; the response has the id of the request."""
         answering = self._answering(model, version)
+        if "inference-header-content-length" in request.headers:
+            raise BodyError(415, "the tensors are binary; expected JSON. Send them with binary_data=False.")
         content = await read_content(request)
         given, table, wanted = await computed(len(content), lambda: _read(content))
         check_answer(answering, len(table))

@@ -6,7 +6,7 @@ from typing import Any
 
 from adforest.service.learner import Order
 from adforest.service.store import Store
-from adforest.service.task_table import CHALLENGE, DROP_CHALLENGER, PARAMETERS, PROMOTE, ROLLBACK, Task
+from adforest.service.task_table import CHALLENGE, DROP_CHALLENGER, PARAMETERS, PROMOTE, ROLLBACK, WAITING, Task
 
 LATEST = 2**62  # later than any task
 
@@ -21,7 +21,7 @@ def order_for(task: Task, store: Store) -> Order:
         parameters_before(store, task.number),
         challenger_before(store, task.number),
         store.settings.keep_versions,
-        task.report is not None,
+        is_again=task.state == WAITING and task.report is not None,
     )
 
 
