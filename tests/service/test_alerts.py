@@ -249,15 +249,17 @@ def test_an_alert_of_a_refused_batch_waits_for_an_outbox_that_cannot_take_it(tmp
 
 
 def test_alerts_that_the_outbox_cannot_take_are_saved_with_a_rollback_too(tmp_path):
-    with Receiver() as receiver:
-        with service(tmp_path, alerts=rules(tmp_path, ALWAYS + webhook(receiver.address))) as client:
-            make(client)
-            outbox_path(tmp_path / "rents.adf").mkdir()
-            teach(client, seed=1)
-            assert client.post(f"{M}/rollback", json={"model_version": 1}).status_code == 200
-            outbox_path(tmp_path / "rents.adf").rmdir()
-            assert client.put(M, json={"parameters": {"n_jobs": 1}}).status_code == 200
-            until(lambda: receiver.got)
+    with (
+        Receiver() as receiver,
+        service(tmp_path, alerts=rules(tmp_path, ALWAYS + webhook(receiver.address))) as client,
+    ):
+        make(client)
+        outbox_path(tmp_path / "rents.adf").mkdir()
+        teach(client, seed=1)
+        assert client.post(f"{M}/rollback", json={"model_version": 1}).status_code == 200
+        outbox_path(tmp_path / "rents.adf").rmdir()
+        assert client.put(M, json={"parameters": {"n_jobs": 1}}).status_code == 200
+        until(lambda: receiver.got)
     assert batches_of(receiver) == [2]
 
 

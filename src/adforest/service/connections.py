@@ -35,8 +35,8 @@ class PromptServer(uvicorn.Server):
 
     async def _listen(self, make: Callable[[], Any], *, sock: socket.socket, ssl: Any, backlog: int) -> Any:
         sock.listen(backlog)
-        limit: int = self.config.http_protocol_class.limit  # type: ignore[union-attr]
-        return Handshakes(make, sock, ssl, self.server_state.connections, limit)
+        protocol: Any = self.config.http_protocol_class
+        return Handshakes(make, sock, ssl, self.server_state.connections, protocol.limit)
 
 
 class Handshakes:
