@@ -34,7 +34,7 @@ class Order(NamedTuple):
         Of a challenger that learns in parallel: its parameters, and its first task, "since".
     keep_versions : int
     is_again : bool
-        Whether it was done before, and the model that came of it is lost.
+        Whether it was done before; the model that it made is lost.
     """
 
     number: int
