@@ -1,6 +1,7 @@
 """Alerts of a service: made where it learns, kept in the outbox of the model, sent by the service."""
 
 import signal
+import socket
 import time
 
 import pytest
@@ -190,6 +191,17 @@ def test_a_rule_that_fails_keeps_no_batch_from_being_learnt(tmp_path, capfd):
     model = trainer.new({"n_estimators": 2, "random_state": 0})
     assert trainer.learn(model, rents(60), "rent")[0] == 1
     assert "alerts cannot be made or sent (ZeroDivisionError" in capfd.readouterr().err
+
+
+def test_receivers_that_do_not_answer_delay_the_end_for_all_models_at_once(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}/alerts"
+        with service(tmp_path / "data", alerts=rules(tmp_path, ALWAYS + webhook(address))) as client:
+            for name in "abcdef":
+                make(client, name)
+                teach(client, name, seed=1)
+            begin = time.monotonic()
+        assert time.monotonic() - begin < 6 * alerting.CLOSING
 
 
 @pytest.mark.parametrize(
