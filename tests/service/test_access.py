@@ -142,6 +142,16 @@ def test_clients_check_the_certificate_of_the_service(tmp_path, certificate, wor
         process.kill()
 
 
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_certificate_that_cannot_be_used_is_refused_at_the_start(tmp_path, certificate, is_there):
+    other = tmp_path / "other.pem"
+    if is_there:
+        other.write_text("no certificate")
+    options = ServiceOptions(tmp_path / "data", port=0, certificate=other, key=certificate[1])
+    with pytest.raises(ValueError, match=r"other\.pem' cannot be used with the key '"), serving(options):
+        pass
+
+
 def test_a_tls_handshake_that_is_not_done_is_ended(tmp_path, certificate, monkeypatch):
     monkeypatch.setattr(Bounded, "head_seconds", 0.5)
     options = ServiceOptions(tmp_path, port=0, certificate=certificate[0], key=certificate[1])

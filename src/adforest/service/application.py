@@ -23,6 +23,7 @@ from adforest.service.requests import RequestError
 from adforest.service.served_model import BusyError
 from adforest.service.store import StoreAwayError, StoreFullError
 
+METHODS = ["GET", "PUT", "POST", "DELETE"]
 RETRY_SECONDS = "1"
 NOT_NOW = (StoreFullError, LogError, sqlite3.OperationalError)
 WRONG = (ValueError, TypeError)
@@ -60,6 +61,7 @@ def make_service(
     app.add_api_route("/metrics", health.metrics, methods=["GET"], response_class=PlainTextResponse)
     if is_replica:
         api.add_predictions_to(app)
+        app.add_api_route("/v1/{call:path}", _no_such_call, methods=METHODS, include_in_schema=False)
     else:
         api.add_to(app)
     OpenInference(models, counts, is_ending).add_to(app)
@@ -69,6 +71,12 @@ def make_service(
     app.add_exception_handler(HTTPException, _tell)
     app.add_exception_handler(RequestValidationError, _tell)
     return app
+
+
+async def _no_such_call(call: str) -> Response:
+    raise RequestError(
+        404, f"a replica predicts alone, and has no call '/v1/{call[:80]}' of this method. Ask the service it follows."
+    )
 
 
 class _Health:
