@@ -15,8 +15,9 @@ import pytest
 from pyarrow import parquet
 
 from adforest.monitor.connections import Bounded
-from adforest.service.bodies import BodyError, parse_json, read_body, table_of
+from adforest.service.bodies import parse_json, read_body, table_of
 from adforest.service.parquet_pages import unpacked_size
+from adforest.service.requests import RequestError
 from served import SMALL, as_csv, as_records, make, rents, service, until
 
 M = "/v1/models/rents"
@@ -468,7 +469,7 @@ def test_changed_bytes_of_parquet_never_end_the_service():
     for _ in range(300):
         content = bytearray(sink.getvalue())
         content[draws.randrange(len(content))] = draws.randrange(256)
-        with suppress(BodyError):
+        with suppress(RequestError):
             n_read += bool(read_body(bytes(content), "application/vnd.apache.parquet", {}))
     assert n_read > 0
 
@@ -520,6 +521,7 @@ def test_a_full_disk_is_told_and_it_goes_on_when_there_is_room(client, monkeypat
 def test_schemathesis_finds_no_error_of_the_server(client):
     schemathesis = pytest.importorskip("schemathesis")
     from hypothesis import HealthCheck, Phase, given, settings
+    from hypothesis.errors import Unsatisfiable
 
     schema = schemathesis.openapi.from_url(f"{str(client.base_url).rstrip('/')}/openapi.json")
     modes = schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE
@@ -544,5 +546,6 @@ def test_schemathesis_finds_no_error_of_the_server(client):
                 answer = case.call(timeout=60)
                 assert answer.status_code < 500, (case, answer.content)
 
-        ask()
+        with suppress(*([Unsatisfiable] if mode is modes[1] else [])):  # calls of which nothing can be wrong
+            ask()
     assert client.get("/healthz").status_code == 200

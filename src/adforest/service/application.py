@@ -13,7 +13,6 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 
 from adforest.monitor.metrics import CONTENT_TYPE, Family, escaped
-from adforest.service.bodies import BodyError
 from adforest.service.log import LogError
 from adforest.service.model_api import ModelApi
 from adforest.service.open_inference import OpenInference
@@ -65,7 +64,7 @@ def make_service(
     else:
         api.add_to(app)
     OpenInference(models, counts, is_ending).add_to(app)
-    for kind in (RequestError, BodyError, BusyError, *NOT_NOW, *WRONG):
+    for kind in (RequestError, BusyError, *NOT_NOW, *WRONG):
         app.add_exception_handler(kind, _tell)
     app.add_middleware(BoundedBodies)
     app.add_exception_handler(HTTPException, _tell)
@@ -138,7 +137,7 @@ async def _tell(_: Request, error: Exception) -> Response:
 
 def refusal(error: Exception) -> tuple[int, str, Mapping[str, str] | None]:
     """Return the status, the message and the headers of the response to an error."""
-    if isinstance(error, RequestError | BodyError):
+    if isinstance(error, RequestError):
         return error.status, _words(error), None
     if isinstance(error, HTTPException):
         return error.status_code, str(error.detail), error.headers

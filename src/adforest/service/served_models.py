@@ -131,11 +131,8 @@ class ServedModels(NamedModels[ServedModel]):
 
     def make(self, name: str, given: Mapping[str, Any]) -> ServedModel:
         """Make a model that knows nothing."""
-        try:
-            path = self.folder / f"{check_name(name)}{SUFFIX}"
-            settings = ModelSettings.made(given)
-        except ValueError as error:
-            raise RequestError(422, str(error)) from None
+        path = self.folder / f"{check_name(name)}{SUFFIX}"
+        settings = ModelSettings.made(given)
         with self._lock:
             if name in self._unopened:
                 self.get(name)
