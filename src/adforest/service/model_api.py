@@ -142,7 +142,7 @@ class ModelApi(Api):
         return JSONResponse(await run_in_threadpool(_challenge, served, await self._challenger(served)))
 
     async def _challenger(self, served: ServedModel) -> dict[str, Any]:
-        """Return what is asked of the challenger, or raise that there is none."""
+        """Return parameters and first task of the challenger, or raise that there is none."""
         found = await self._ask(served, lambda: challenger_before(served.store, LATEST))
         if found is None:
             raise RequestError(404, f"model {served.name!r} has no challenger.")
