@@ -9,7 +9,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass, field
 
-from adforest.service.record_table import Record
+from adforest.service.record_table import Record, shown_state
 from adforest.service.requests import RequestError
 from adforest.service.tables import from_bytes
 
@@ -249,7 +249,7 @@ def shown(store):
         table = None if one.chunk is None else from_bytes(store.state.records.chunk(one.chunk))[0]
         value = None if table is None else table["v"].to_pylist()[one.place]
         found.append((one.id, one.state, value, bool(one.active), one.label, one.due, one.task))
-    assert store.state.records.counts() == Counter(one[1] for one in found)
+    assert store.state.records.counts() == Counter(shown_state(one[1]) for one in found)
     return found
 
 

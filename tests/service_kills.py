@@ -2,11 +2,13 @@
 
 Clients predict, label and send batches, and ask again until they have an answer. After each kill the labels that were
 acknowledged are there, and the model is that of the log learnt by a process that nobody killed, as far as it got.
-After some kills all is let come to rest: every label was learnt once, every batch too. Segments of the log are small
+After some kills all is let come to rest: every label was learnt once, every batch too, and each batch after the first
+one has made an alert, which arrived once or with the same id again. Segments of the log are small
 and dropped meanwhile; links keep them for the comparison. Seeds are printed. ``--workers 2`` serves with two workers.
 """
 
 import argparse
+import json
 import os
 import random
 import shutil
@@ -25,6 +27,7 @@ from adforest.service.log import read_entries
 from adforest.service.store import LOG
 from adforest.service.system import RealDisk
 from adforest.service.trainer import ForestTrainer
+from alert_receivers import rule, rules
 from cli_commands import content
 from served import SMALL, Process, as_csv, as_records, client_of, rents, until
 
@@ -150,8 +153,12 @@ class Asker:
 def survive(folder, n_kills, draws, n_clients=3, options=()):
     """Kill a service so many times, let it come to rest, and return what went wrong and how much was asked."""
 
+    received = folder.with_name(f"{folder.name}-alerts")
+    text = rule("log loss above", limit=0, repeat=True) + f"[[deliver]]\ncommand = 'sh -c \"cat >> {received}\"'\n"
+    file = rules(folder, text)
+
     def start():
-        return Process(folder, *options, environment=SMALL_SEGMENTS)
+        return Process(folder, "--alerts", str(file), *options, environment=SMALL_SEGMENTS)
 
     process = start()
     with client_of(process.address) as client:
@@ -180,12 +187,23 @@ def survive(folder, n_kills, draws, n_clients=3, options=()):
     code, said = process.stop()
     problems += [] if code in (0, -15, 143) and "Traceback" not in said else [f"it ended with {code}: {said}"]
     problems += shadow.compare()
+    problems += alerted(received, shadow.number)
     missing = set().union(*(one.keys for one in askers)) - set(shadow.keys)
     problems += [f"batches {missing} were acknowledged, and are not in the log"] if missing else []
     n_segments, n_left = shadow.stop(), len(os.listdir(folder / "rents.adf.service" / LOG))
     if shadow.number > 20 and n_left == n_segments:
         problems.append("no segment was dropped")
     return problems, sum(one.n_asked for one in askers)
+
+
+def alerted(received, n_batches):
+    """Return which batches made no alert, or different ones."""
+    alerts = [json.loads(line) for line in received.read_text().splitlines()]
+    received.unlink()
+    ids = {(one["batch"], one["id"]) for one in alerts}
+    if sorted(batch for batch, _ in ids) == list(range(2, n_batches + 1)) and len({one for _, one in ids}) == len(ids):
+        return []
+    return [f"{n_batches} batches made {len(ids)} alerts, which arrived {len(alerts)} times"]
 
 
 def acknowledged(process, askers):
@@ -213,6 +231,7 @@ def at_rest(process, askers):
             return not found["batches_waiting"] and not found["records"].get("labelled")
 
         until(is_at_rest, 60)
+        until(lambda: 'alerts_waiting{model="rents"} 0.0' in client.get("/metrics").text, 60)
         problems = []
         for one in askers:
             for record_id, label in one.labels.items():

@@ -80,9 +80,14 @@ class _Requests:
 
     def _label(self, record_ids: Sequence[str], y: Any, revise: bool) -> _Asked:
         labels = [value.item() if isinstance(value, np.generic) else value for value in y]
-        listed = dict(zip(map(str, record_ids), labels, strict=True))
-        given = {"labels": listed, "revise": revise}
-        return _Asked("POST", f"/v1/models/{self.model}/labels", {"json": given})
+        ids = [str(one) for one in record_ids]
+        if isinstance(record_ids, str) or len(ids) != len(labels):
+            given = "text" if isinstance(record_ids, str) else f"{len(ids):,} ids"
+            raise ValueError(
+                f"record_ids are {given}, and y has {len(labels):,} labels; expected a list with one id for each label."
+            )
+        listed = [{"record_id": one, "label": label} for one, label in zip(ids, labels, strict=True)]
+        return _Asked("POST", f"/v1/models/{self.model}/labels", {"json": {"labels": listed, "revise": revise}})
 
     def _batch(self, X: Any, y: Any, target: str, key: str | None, wait: bool) -> _Asked:
         import pyarrow as pa

@@ -7,6 +7,9 @@ import socket
 import ssl
 import stat
 import subprocess
+import sys
+import time
+from contextlib import ExitStack
 
 import httpx
 import pytest
@@ -14,6 +17,7 @@ from typer.testing import CliRunner
 
 from adforest.cli.app import app
 from adforest.monitor.connections import Bounded
+from adforest.service import process
 from adforest.service.gate import AuditLog
 from adforest.service.process import ServiceOptions, serving
 from adforest.service.tokens import RIGHTS, Tokens
@@ -138,6 +142,16 @@ def test_clients_check_the_certificate_of_the_service(tmp_path, certificate, wor
         process.kill()
 
 
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_certificate_that_cannot_be_used_is_refused_at_the_start(tmp_path, certificate, is_there):
+    other = tmp_path / "other.pem"
+    if is_there:
+        other.write_text("no certificate")
+    options = ServiceOptions(tmp_path / "data", port=0, certificate=other, key=certificate[1])
+    with pytest.raises(ValueError, match=r"other\.pem' cannot be used with the key '"), serving(options):
+        pass
+
+
 def test_a_tls_handshake_that_is_not_done_is_ended(tmp_path, certificate, monkeypatch):
     monkeypatch.setattr(Bounded, "head_seconds", 0.5)
     options = ServiceOptions(tmp_path, port=0, certificate=certificate[0], key=certificate[1])
@@ -145,6 +159,26 @@ def test_a_tls_handshake_that_is_not_done_is_ended(tmp_path, certificate, monkey
         port = int(address.rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port), timeout=20) as one:
             assert one.recv(1) == b""  # 60 seconds by asyncio's default
+
+
+@pytest.mark.parametrize("loop", ["uvloop", "asyncio"])
+def test_tls_handshakes_under_way_count_as_connections(tmp_path, certificate, monkeypatch, loop):
+    if loop == "asyncio":
+        monkeypatch.setitem(sys.modules, "uvloop", None)
+    monkeypatch.setattr(process, "MAX_CONNECTIONS", 4)
+    options = ServiceOptions(tmp_path, port=0, certificate=certificate[0], key=certificate[1])
+    with serving(options) as address, ExitStack() as held:
+        verify = ssl.create_default_context(cafile=certificate[0])
+        begin = time.monotonic()
+        with client_of(address, verify=verify) as client:
+            assert client.get("/healthz").status_code == 200
+            at = "127.0.0.1", client.base_url.port
+            half = [held.enter_context(socket.create_connection(at, timeout=5)) for _ in range(7)]
+            assert [one.recv(1) for one in half[:4]] == [b""] * 4  # the oldest; with that of the client 4 are left
+            assert client.get("/healthz").status_code == 200
+            with client_of(address, verify=verify) as another:
+                assert another.get("/healthz").status_code == 200
+        assert time.monotonic() - begin < Bounded.head_seconds
 
 
 @pytest.mark.parametrize("name", ["predict", "infer", "labels", "label", "model", "records"])

@@ -185,7 +185,7 @@ def test_a_batch_with_infinity_is_refused_at_once(tmp_path):
 def test_counts_of_records_are_kept_at_each_change_and_made_for_tables_that_lack_them(tmp_path):
     one = opened(tmp_path / "m", remember=1e-6)
     one.commit([KeepRecords(["a", "b", "c"], pa.table({"v": [1, 2, 3]})), SetLabels([("a", '"low"'), ("e", '"low"')])])
-    expected = {"pending": 2, "labelled": 1, "early": 1}
+    expected = {"pending": 2, "labelled": 1, "waiting": 1}
     assert one.state.records.counts() == expected
     with one.state.records.transaction():
         one.state.records.remove_note("counts")
@@ -193,8 +193,8 @@ def test_counts_of_records_are_kept_at_each_change_and_made_for_tables_that_lack
     again = Store(RealDisk(), SteadyClock(), tmp_path / "m")
     assert again.state.records.counts() == expected
     again.commit([ChangeRecord("withdraw", "b")])
-    assert again.state.records.counts() == {"pending": 1, "labelled": 1, "early": 1, "withdrawn": 1}
+    assert again.state.records.counts() == {"pending": 1, "labelled": 1, "waiting": 1, "withdrawn": 1}
     time.sleep(0.01)
     again.commit([])
-    assert again.state.records.counts() == {"pending": 1, "labelled": 1, "early": 1}
+    assert again.state.records.counts() == {"pending": 1, "labelled": 1, "waiting": 1}
     again.close()

@@ -697,3 +697,21 @@ def test_a_model_that_learnt_0_and_1_goes_on_with_them(tmp_path, kind):
         assert answer.status_code == 200, answer.text
         info = client.get(M).json()
         assert (info["classes"], info["batches"]) == ([0, 1], 3)
+
+
+@pytest.mark.parametrize("path", ["batches/first", "history?last=all", "predict?explain=maybe", "batches?wait=long"])
+def test_a_parameter_that_cannot_be_read_is_told(tmp_path, path):
+    with service(tmp_path) as client:
+        make(client)
+        method, value = ("POST", path.partition("=")[2]) if path[-5:] in ("maybe", "=long") else ("GET", path[-3:])
+        answer = client.request(method, f"{M}/{path}", json={"records": as_records(rents(1))})
+    assert answer.status_code == 422
+    assert value in answer.json()["error"]
+
+
+def test_labels_before_their_records_are_counted_as_waiting(tmp_path):
+    with service(tmp_path) as client:
+        make(client)
+        assert client.put(f"{M}/records/a/label", json={"label": "low"}).json()["state"] == "waiting"
+        assert client.get(M).json()["records"] == {"waiting": 1}
+        assert "labels before their record" in client.get("/models/rents.adf/service").text

@@ -73,6 +73,19 @@ def test_errors_are_those_of_the_service(client):
         nobody.info()
 
 
+@pytest.mark.parametrize(
+    ("ids", "labels", "error"),
+    [
+        (["a", "b"], ["low"], "record_ids are 2 ids, and y has 1 labels"),
+        ("a", ["low"], "record_ids are text, and y has 1 labels"),
+        (["a", "a"], ["low", "high"], "a record_id stands twice in the request"),
+    ],
+)
+def test_ids_and_labels_that_do_not_belong_together_are_refused(client, ids, labels, error):
+    with pytest.raises((ValueError, ServiceError), match=error):
+        client.label(ids, labels)
+
+
 def test_what_a_proxy_answers_is_sent_again_after_the_time_that_is_told(monkeypatch):
     told = [(status, {}) for status in (408, 429, 502, 503, 504, 507)]
     told += [(503, {"retry-after": "1"}), (503, {"retry-after": "9" * 30}), (503, {"retry-after": "soon"})]

@@ -27,7 +27,9 @@ def test_a_replica_follows_and_answers_alone(tmp_path):
             refused = ask(replica, record_ids=list("abcde"))
             assert refused.status_code == 409
             assert address in refused.json()["error"]
-            assert replica.post(f"{M}/labels", json={"labels": {"a": "low"}}).status_code == 404
+            for other in (replica.post(f"{M}/labels", json={"labels": {"a": "low"}}), replica.get(M)):
+                assert other.status_code == 404
+                assert "a replica predicts alone, and has no call '/v1/models/rents" in other.json()["error"]
             assert replica.get(f"/v2{M[3:]}/ready").status_code == 200
             expected = ask(first).json()
     with service(tmp_path / "second", follow=address) as replica:  # the other one is gone
@@ -113,3 +115,8 @@ def test_a_replica_that_never_reached_the_service_tells_it(tmp_path):
 def _clean(tmp_path):
     yield
     shutil.rmtree(tmp_path)
+
+
+def test_an_address_that_cannot_be_followed_is_refused_at_the_start(tmp_path):
+    with pytest.raises(ValueError, match="begins with 'ftp'"), service(tmp_path, follow="ftp://user:secret@models"):
+        pass

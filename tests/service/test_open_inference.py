@@ -6,6 +6,7 @@ import pytest
 from served import as_records, make, rents, service
 
 http = pytest.importorskip("tritonclient.http", reason="needs tritonclient[http]")
+InferenceServerException = pytest.importorskip("tritonclient.utils").InferenceServerException
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +49,13 @@ def test_a_triton_client_is_answered_as_others_are(client, triton):
     assert found.as_numpy("predict").tolist() == expected["predictions"]
     shares = [[row["high"], row["low"]] for row in expected["probabilities"]]
     assert np.allclose(found.as_numpy("predict_proba"), shares)
+
+
+def test_binary_tensors_are_refused_with_the_way_to_send_them(triton):
+    one = http.InferInput("area", [1], "FP64")
+    one.set_data_from_numpy(np.array([70.0]))
+    with pytest.raises(InferenceServerException, match=r"expected JSON\. Send them with binary_data=False"):
+        triton.infer("rents", [one])
 
 
 def test_a_model_or_version_that_is_not_there(triton):

@@ -164,7 +164,7 @@ def test_one_process_has_the_tables(server):
 
 def test_what_is_wrong_with_a_url_is_told_without_its_password(tmp_path):
     with pytest.raises(ValueError, match="expected postgresql://") as found:
-        ServerDatabase("mysql://shop:secret@db", "a")
+        RealDisk("mysql://shop:secret@db")
     assert "secret" not in str(found.value)
     with pytest.raises(sqlite3.OperationalError, match="PostgreSQL") as found:
         ServerDatabase("postgresql://shop:secret@127.0.0.1:9/none", "a")

@@ -40,6 +40,8 @@ from adforest.alerts.sending import CLOSING, Sender, reason_of
 from adforest.log_lines import as_plain, printable, remark
 from adforest.wording import counted, utc
 
+MAX_NOT_KEPT = 1_000  # alerts that the outbox cannot take, each of which is in every file of the model meanwhile
+
 
 def read_alerts(path: Path | None) -> Alerts:
     """Return the alerts of a file, none if there is no file."""
@@ -67,7 +69,7 @@ class Alerts:
         self._learner: Any = None
         self._fractions: dict[str, dict[str, float]] = {}
         self._files: list[str] = []
-        self._not_kept: list[str] = []  # alerts that the outbox could not take, to be saved with the next batch
+        self._not_kept: dict[str, str] = {}  # by id: alerts that the outbox could not take, saved with the next batch
 
     def __enter__(self) -> Self:
         return self
@@ -134,12 +136,23 @@ class Alerts:
             due = [one for one in findings if rule.is_due(now[one.about])]
             if due:
                 alerts.append(self._of_batch(rule, report, due, origins.digests[-1].hex()))
-        return replace(origins, rule_counts=tuple(counts), alerts=(*self._not_kept, *map(json.dumps, alerts)))
+        return replace(origins, rule_counts=tuple(counts), alerts=(*self._not_kept.values(), *map(json.dumps, alerts)))
+
+    def carried(self, origins: Any) -> Any:
+        """Return the origins to be saved where no batch was learnt: with the alerts that the outbox could not take."""
+        return replace(origins, alerts=tuple(self._not_kept.values())) if self.rules else origins
 
     def tell(self) -> None:
         """Move the alerts that were saved with the last batch to the outbox."""
-        alerts = self._learner.origins.alerts if self.rules and not self._learner.is_new else ()
-        self._not_kept = [one for one in alerts if not self._keep(json.loads(one))]
+        saved = self._learner.origins.alerts if self.rules and not self._learner.is_new else ()
+        self._not_kept = {json.loads(one)["id"]: one for one in saved}
+        self.keep_again()
+
+    def keep_again(self) -> None:
+        """Put alerts into the outbox that it could not take before; while it takes none, the newest are kept."""
+        again, self._not_kept = list(self._not_kept.values()), {}
+        for one in again[-MAX_NOT_KEPT:]:
+            self._keep(json.loads(one))
 
     def check_age(self) -> None:
         """Make an alert if there was no batch for longer than a rule allows, once until the next one."""
@@ -217,19 +230,20 @@ class Alerts:
 
         return ModelView.from_estimator(model).health
 
-    def _keep(self, alert: dict[str, Any], receivers: list[str] | None = None) -> bool:
-        """Put an alert into the outbox, and print it on standard error if it is new; return whether it is kept."""
+    def _keep(self, alert: dict[str, Any], receivers: list[str] | None = None) -> None:
+        """Put an alert into the outbox, and print it on standard error if it is new."""
         try:
             is_new = self._opened().put(alert, self._receivers if receivers is None else receivers)
         except (sqlite3.Error, OSError) as error:
             remark(f"alert: {alert['message']}")
             remark(f"warning: the alert cannot be kept to be sent ({reason_of(error)}); it is tried again")
-            return False
+            if receivers is None:
+                self._not_kept[alert["id"]] = json.dumps(alert)
+            return
         if is_new:
             remark(f"alert: {alert['message']}")
             if self._sender is not None:
                 self._sender.wake()
-        return True
 
     def _opened(self) -> Outbox:
         """Return the outbox of the model, whose alerts are sent from now on."""

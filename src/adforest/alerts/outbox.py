@@ -13,6 +13,7 @@ from threading import RLock
 from typing import Any, NamedTuple
 
 MAX_KEPT = 10_000  # delivered alerts whose ids are kept, so that none is sent twice
+FORGET_EVERY = 1_000  # alerts, after which older ones than these are forgotten: a service may have it open for months
 MAX_AGE = 7 * 24 * 3600.0  # seconds after which an alert that could not be delivered is given up
 WAITING, DELIVERED, GIVEN_UP = range(3)
 SCHEMA = """
@@ -70,10 +71,7 @@ class Outbox:
         with self._change() as database:
             for statement in SCHEMA.split(";"):
                 database.execute(statement)
-            old = "number <= (SELECT MAX(number) FROM alerts) - ?"
-            done = f"{old} AND number NOT IN (SELECT number FROM deliveries WHERE state = {WAITING})"
-            database.execute(f"DELETE FROM alerts WHERE {done}", (MAX_KEPT,))
-            database.execute("DELETE FROM deliveries WHERE number NOT IN (SELECT number FROM alerts)")
+            self._forget_old(database)
 
     def put(self, alert: dict[str, Any], receivers: Sequence[str]) -> bool:
         """Store an alert for some receivers; return False if its id is stored already."""
@@ -86,6 +84,8 @@ class Outbox:
                 return False
             rows = [(made.lastrowid, receiver, WAITING, 0, 0.0) for receiver in dict.fromkeys(receivers)]
             database.executemany("INSERT INTO deliveries VALUES (?, ?, ?, ?, ?)", rows)
+            if made.lastrowid is not None and made.lastrowid % FORGET_EVERY == 0:
+                self._forget_old(database)
         return True
 
     def next_for(self, receiver: str) -> tuple[Waiting | None, float | None]:
@@ -143,6 +143,13 @@ class Outbox:
         """Close the file."""
         with self._lock:
             self._database.close()
+
+    @staticmethod
+    def _forget_old(database: sqlite3.Connection) -> None:
+        old = "number <= (SELECT MAX(number) FROM alerts) - ?"
+        done = f"{old} AND number NOT IN (SELECT number FROM deliveries WHERE state = {WAITING})"
+        database.execute(f"DELETE FROM alerts WHERE {done}", (MAX_KEPT,))
+        database.execute("DELETE FROM deliveries WHERE number NOT IN (SELECT number FROM alerts)")
 
     @staticmethod
     def _set(database: sqlite3.Connection, receiver: str, number: int, state: int, due: float) -> None:

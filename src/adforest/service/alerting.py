@@ -46,6 +46,7 @@ class ServedAlerts:
     def look(self) -> None:
         """Send what the learner has put into the outbox, and check the time since the last batch."""
         with printed_errors():
+            self._alerts.keep_again()
             self._alerts.send_kept()
             self._alerts.check_age()
 
@@ -67,11 +68,10 @@ class ServedAlerts:
             self._alerts.close(CLOSING)
 
 
-def alerts_of_learner(text: str) -> Alerts | None:
-    """Return the alerts of a learner, which only puts them into the outbox; None if there are no rules."""
+def alerts_of_learner(text: str) -> Alerts:
+    """Return the alerts of a learner, which only puts them into the outbox."""
     found, receivers = json.loads(text)
-    rules = [AlertRule(**(one | {"columns": tuple(one["columns"])})) for one in found]
-    return Alerts(rules, (), receivers) if rules else None
+    return Alerts([AlertRule(**(one | {"columns": tuple(one["columns"])})) for one in found], (), receivers)
 
 
 @contextmanager

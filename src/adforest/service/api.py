@@ -16,8 +16,6 @@ from adforest.service.bodies import (
     CSV,
     JSON,
     Body,
-    BodyError,
-    check_finite,
     check_id,
     media_type,
     only,
@@ -31,6 +29,7 @@ from adforest.service.requests import AddTask, ChangeRecord, KeepRecords, Reques
 from adforest.service.served_model import MAX_TASKS, BusyError, ServedModel, kinds_of
 from adforest.service.served_models import ServedModels
 from adforest.service.settings import label_text
+from adforest.service.tables import check_finite
 from adforest.service.task_table import BATCH
 
 T = TypeVar("T")
@@ -46,12 +45,13 @@ class Api:
 
     def add_predictions_to(self, app: FastAPI) -> None:
         """Add the call that changes nothing: a replica has no other."""
-        examples.add_route(app, "POST", "/v1/models/{model}/predict", self.predict)
+        examples.add_routes(app, ("POST", "/v1/models/{model}/predict", self.predict))
 
     def add_to(self, app: FastAPI) -> None:
         """Add the calls to an application."""
         self.add_predictions_to(app)
-        for method, path, action in (
+        examples.add_routes(
+            app,
             ("POST", "/v1/models/{model}/labels", self.set_labels),
             # An id may have slashes; what follows it is distinguished by the method.
             ("PUT", "/v1/models/{model}/records/{record_id:path}/label", self.set_label),
@@ -60,15 +60,14 @@ class Api:
             ("DELETE", "/v1/models/{model}/records/{record_id:path}", self.withdraw),
             ("POST", "/v1/models/{model}/batches", self.add_batch),
             ("GET", "/v1/models/{model}/batches/{number}", self.batch),
-        ):
-            examples.add_route(app, method, path, action)
+        )
 
     async def predict(self, model: str, request: Request, explain: bool = False) -> Response:
         """Predict the classes of records; with record_ids the records are kept until they are labelled."""
         served = self._models.get(model)
         is_arrow = media_type(request.headers.get("accept", "")) in ARROW
         if explain and is_arrow:
-            raise BodyError(406, "explanations are JSON alone. Leave out explain=true, or do not accept Arrow.")
+            raise RequestError(406, "explanations are JSON alone. Leave out explain=true, or do not accept Arrow.")
         content, kind = await read_content(request), request.headers.get("content-type", JSON)
         kinds = await asyncio.wrap_future(served.kinds()) if media_type(kind) == CSV else {}
         asked, hold = request.query_params, request.scope[HOLD]
@@ -206,26 +205,23 @@ def _records_to_predict(body: Body, asked: Mapping[str, str]) -> tuple[Any, list
     given = others.get("record_ids")
     if (column := asked.get("record_id")) is not None:
         if column not in table.column_names:
-            raise BodyError(422, f"there is no column {column[:80]!r}; expected one that holds the record ids.")
+            raise RequestError(422, f"there is no column {column[:80]!r}; expected one that holds the record ids.")
         given = table[column].to_pylist()
         table = table.drop_columns([column])
     ids = None if given is None else record_ids(given, len(table))
     activate = others.get("activate", asked.get("activate", "true") != "false")
     if type(activate) is not bool:
-        raise BodyError(422, f"'activate' is {str(activate)[:80]!r}; expected true or false.")
+        raise RequestError(422, f"'activate' is {str(activate)[:80]!r}; expected true or false.")
     if not len(table):
-        raise BodyError(422, "there are no records.")
+        raise RequestError(422, "there are no records.")
     return table, ids, activate
 
 
 def _pair(given: Any) -> tuple[str, str]:
     """Return a record id and its label as JSON text."""
     if type(given) is not dict or set(given) != {"record_id", "label"}:
-        raise BodyError(422, 'a label is no {"record_id": ..., "label": ...}.')
-    try:
-        return check_id(given["record_id"]), label_text(given["label"])
-    except ValueError as error:
-        raise BodyError(422, str(error)) from None
+        raise RequestError(422, 'a label is no {"record_id": ..., "label": ...}.')
+    return check_id(given["record_id"]), label_text(given["label"])
 
 
 def _labels(content: bytes) -> tuple[list[tuple[str, str]], bool]:
@@ -235,14 +231,14 @@ def _labels(content: bytes) -> tuple[list[tuple[str, str]], bool]:
     if type(listed) is dict:
         listed = [{"record_id": one, "label": label} for one, label in listed.items()]
     if type(listed) is not list or not 0 < len(listed) <= MAX_LABELS:
-        raise BodyError(422, f"'labels' is no object of labels by record_id, 1 to {MAX_LABELS:,} of them.")
+        raise RequestError(422, f"'labels' is no object of labels by record_id, 1 to {MAX_LABELS:,} of them.")
     return [_pair(one) for one in listed], _revise(given)
 
 
 def _revise(given: dict[str, Any]) -> bool:
     revise = given.get("revise", False)
     if type(revise) is not bool:
-        raise BodyError(422, f"'revise' is {str(revise)[:80]!r}; expected true or false.")
+        raise RequestError(422, f"'revise' is {str(revise)[:80]!r}; expected true or false.")
     return revise
 
 

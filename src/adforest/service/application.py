@@ -13,7 +13,6 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 
 from adforest.monitor.metrics import CONTENT_TYPE, Family, escaped
-from adforest.service.bodies import BodyError
 from adforest.service.log import LogError
 from adforest.service.model_api import ModelApi
 from adforest.service.open_inference import OpenInference
@@ -23,6 +22,7 @@ from adforest.service.requests import RequestError
 from adforest.service.served_model import BusyError
 from adforest.service.store import StoreAwayError, StoreFullError
 
+METHODS = ["GET", "PUT", "POST", "DELETE"]
 RETRY_SECONDS = "1"
 NOT_NOW = (StoreFullError, LogError, sqlite3.OperationalError)
 WRONG = (ValueError, TypeError)
@@ -60,15 +60,22 @@ def make_service(
     app.add_api_route("/metrics", health.metrics, methods=["GET"], response_class=PlainTextResponse)
     if is_replica:
         api.add_predictions_to(app)
+        app.add_api_route("/v1/{call:path}", _no_such_call, methods=METHODS, include_in_schema=False)
     else:
         api.add_to(app)
     OpenInference(models, counts, is_ending).add_to(app)
-    for kind in (RequestError, BodyError, BusyError, *NOT_NOW, *WRONG):
+    for kind in (RequestError, BusyError, *NOT_NOW, *WRONG):
         app.add_exception_handler(kind, _tell)
     app.add_middleware(BoundedBodies)
     app.add_exception_handler(HTTPException, _tell)
     app.add_exception_handler(RequestValidationError, _tell)
     return app
+
+
+async def _no_such_call(call: str) -> Response:
+    raise RequestError(
+        404, f"a replica predicts alone, and has no call '/v1/{call[:80]}' of this method. Ask the service it follows."
+    )
 
 
 class _Health:
@@ -130,7 +137,7 @@ async def _tell(_: Request, error: Exception) -> Response:
 
 def refusal(error: Exception) -> tuple[int, str, Mapping[str, str] | None]:
     """Return the status, the message and the headers of the response to an error."""
-    if isinstance(error, RequestError | BodyError):
+    if isinstance(error, RequestError):
         return error.status, _words(error), None
     if isinstance(error, HTTPException):
         return error.status_code, str(error.detail), error.headers
@@ -138,12 +145,12 @@ def refusal(error: Exception) -> tuple[int, str, Mapping[str, str] | None]:
         is_away = isinstance(error, StoreAwayError | LogError | sqlite3.OperationalError)
         status = 429 if isinstance(error, BusyError) else 503 if is_away else 507
         return status, _words(error), {"retry-after": RETRY_SECONDS}
-    return 422 if isinstance(error, WRONG) else 500, _words(error), None
+    return 422 if isinstance(error, (*WRONG, RequestValidationError)) else 500, _words(error), None
 
 
 def _words(error: Exception) -> str:
     """Return an error in a line."""
     if isinstance(error, RequestValidationError):
         first: Any = error.errors()[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        return f"{first['loc'][-1]} is {str(first.get('input'))[:80]!r}: {first['msg']}."
     return " ".join(str(error).split()).encode("utf-8", "replace").decode() or type(error).__name__

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from adforest.service.parquet_pages import unpacked_size
-from adforest.service.requests import MAX_COLUMNS
+from adforest.service.requests import MAX_COLUMNS, RequestError
 from adforest.service.tables import TEXT, kind_of, normalised
 
 JSON, CSV = "application/json", "text/csv"
@@ -30,20 +30,6 @@ MAX_TEXT = 10_000  # bytes of a text value: each may become a category of the mo
 MAX_UNPACKED = 1 << 29  # bytes of a Parquet file
 DICTIONARY_HEADER, BATCH_HEADER, NO_VALUE = 2, 3, 0  # of Arrow's messages
 Hold = Callable[[int], object]
-
-
-class BodyError(Exception):
-    """A body that cannot be read.
-
-    Attributes
-    ----------
-    status : int
-        400, 413, 415 or 422.
-    """
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
 
 
 class Body(NamedTuple):
@@ -85,7 +71,7 @@ def read_body(
             {name: value for name, value in found.items() if name not in ("records", "columns")},
         )
     if kind not in TYPES:
-        raise BodyError(
+        raise RequestError(
             415,
             f"the content type is {content_type[:80]!r}; expected {', '.join(TYPES)}. Name it by Content-Type.",
         )
@@ -94,10 +80,10 @@ def read_body(
             table = _read_csv(content, {*text, *(name for name, one in kinds.items() if one == TEXT)})
         else:
             table = _read_parquet(content, hold) if kind in PARQUET else _read_arrow(content)
-    except BodyError:
+    except RequestError:
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError, struct.error) as error:
-        raise BodyError(400, f"the body is no {kind} that can be read ({_short(error)}).") from None
+        raise RequestError(400, f"the body is no {kind} that can be read ({_short(error)}).") from None
     return Body(_checked(table, target), {})
 
 
@@ -119,13 +105,13 @@ def parse_json(content: bytes) -> dict[str, Any]:
         raise ValueError(f"{constant} is no JSON; write null")
 
     if content.count(b"{") + content.count(b"[") > MAX_NESTED:
-        raise BodyError(413, f"the body has more than {MAX_NESTED:,} objects and lists. Send it in parts.")
+        raise RequestError(413, f"the body has more than {MAX_NESTED:,} objects and lists. Send it in parts.")
     try:
         found = json.loads(content, parse_constant=refuse)
     except (ValueError, RecursionError) as error:
-        raise BodyError(400, f"the body is no JSON that can be read ({_short(error)}).") from None
+        raise RequestError(400, f"the body is no JSON that can be read ({_short(error)}).") from None
     if type(found) is not dict:
-        raise BodyError(422, f"the body is JSON {type(found).__name__}; expected an object.")
+        raise RequestError(422, f"the body is JSON {type(found).__name__}; expected an object.")
     return found
 
 
@@ -133,7 +119,7 @@ def only(given: dict[str, Any], *names: str, besides: Sequence[str] = ()) -> dic
     """Return the fields of a body, or raise if there is one that is not known: it may be a misspelt one."""
     for name in given:
         if name not in names:
-            raise BodyError(422, f"{name[:80]!r} is not known; expected {', '.join((*besides, *names))}.")
+            raise RequestError(422, f"{name[:80]!r} is not known; expected {', '.join((*besides, *names))}.")
     return given
 
 
@@ -141,10 +127,10 @@ def table_of(found: Mapping[str, Any], target: str | None = None, hold: Hold = b
     """Return the records or columns of a JSON object as a table."""
     records, columns = found.get("records"), found.get("columns")
     if (records is None) == (columns is None):
-        raise BodyError(422, "expected either 'records', a list of objects, or 'columns', an object of lists.")
+        raise RequestError(422, "expected either 'records', a list of objects, or 'columns', an object of lists.")
     if records is not None:
         if type(records) is not list or not all(type(one) is dict for one in records):
-            raise BodyError(422, "'records' is no list of objects, such as [{\"area\": 70}].")
+            raise RequestError(422, "'records' is no list of objects, such as [{\"area\": 70}].")
         check_shape(len(records), len(records[0]) if records else 0)
         names = list(dict.fromkeys(name for one in records for name in one))
         check_shape(len(records), len(names))
@@ -152,27 +138,27 @@ def table_of(found: Mapping[str, Any], target: str | None = None, hold: Hold = b
         # One list at a time: records may be few bytes, and lack most of the columns.
         return _checked(pa.table({name: _column(name, [one.get(name) for one in records]) for name in names}), target)
     if type(columns) is not dict or not all(type(one) is list for one in columns.values()):
-        raise BodyError(422, "'columns' is no object of lists, such as {\"area\": [70]}.")
+        raise RequestError(422, "'columns' is no object of lists, such as {\"area\": [70]}.")
     if len({len(one) for one in columns.values()}) > 1:
-        raise BodyError(422, "'columns' differ in length; expected one value a record in each.")
+        raise RequestError(422, "'columns' differ in length; expected one value a record in each.")
     return _checked(pa.table({name: _column(name, values) for name, values in columns.items()}), target)
 
 
 def record_ids(given: Any, n_records: int) -> list[str]:
     """Return the record ids of a request, checked."""
     if type(given) is not list or len(given) != n_records:
-        raise BodyError(422, f"'record_ids' is no list of {n_records} ids, one a record.")
+        raise RequestError(422, f"'record_ids' is no list of {n_records} ids, one a record.")
     for one in given:
         check_id(one)
     if len(set(given)) != len(given):
-        raise BodyError(422, "'record_ids' has an id twice; expected one of its own for each record.")
+        raise RequestError(422, "'record_ids' has an id twice; expected one of its own for each record.")
     return given
 
 
 def check_id(given: Any) -> str:
     """Return a record id, or raise."""
     if type(given) is not str or not 0 < len(given) <= MAX_ID or not given.isprintable():
-        raise BodyError(
+        raise RequestError(
             422, f"a record_id is {str(given)[:80]!r}; expected text of 1 to {MAX_ID} printable characters."
         )
     return given
@@ -183,7 +169,7 @@ def _column(name: str, values: list[Any]) -> pa.Array:
     try:
         return pa.array(values)
     except (pa.ArrowException, OverflowError, ValueError, TypeError) as error:
-        raise BodyError(422, f"column {name[:80]!r} holds values of several kinds ({_short(error)}).") from None
+        raise RequestError(422, f"column {name[:80]!r} holds values of several kinds ({_short(error)}).") from None
 
 
 def _checked(table: pa.Table, target: str | None) -> pa.Table:
@@ -191,10 +177,10 @@ def _checked(table: pa.Table, target: str | None) -> pa.Table:
     check_shape(len(table), table.num_columns)
     names = table.column_names
     if len(set(names)) != len(names):
-        raise BodyError(422, "a column stands twice in the table. Rename one.")
+        raise RequestError(422, "a column stands twice in the table. Rename one.")
     for name in names:
         if not 0 < len(name) <= MAX_NAME or not name.isprintable():
-            raise BodyError(422, f"a column is called {name[:80]!r}; expected 1 to {MAX_NAME} printable characters.")
+            raise RequestError(422, f"a column is called {name[:80]!r}; expected 1 to {MAX_NAME} printable characters.")
     _check_types(table.schema)
     try:
         _check_unpacked(table)
@@ -202,25 +188,16 @@ def _checked(table: pa.Table, target: str | None) -> pa.Table:
         _check_text(table)
         return table
     except (pa.ArrowException, OverflowError, ValueError) as error:
-        raise BodyError(422, f"the table holds values that cannot be converted ({_short(error)}).") from None
+        raise RequestError(422, f"the table holds values that cannot be converted ({_short(error)}).") from None
 
 
 def _check_types(schema: pa.Schema) -> None:
     """Raise if a column is of a type that cannot be learnt."""
     for name, kind in zip(schema.names, schema.types, strict=True):
         if kind_of(kind) is None and not pa.types.is_null(kind):
-            raise BodyError(
+            raise RequestError(
                 422, f"column {name[:80]!r} holds {str(kind)[:80]}; expected numbers, text, times or durations."
             )
-
-
-def check_finite(table: pa.Table) -> None:
-    """Raise if a value is infinite: no model learns it."""
-    import pyarrow.compute as pc
-
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        if pa.types.is_floating(column.type) and pc.any(pc.is_inf(column)).as_py():
-            raise BodyError(422, f"column {name!r} holds infinity; expected finite values or none.")
 
 
 def _check_text(table: pa.Table) -> None:
@@ -234,7 +211,7 @@ def _check_text(table: pa.Table) -> None:
 
 def _check_length(name: str, n_bytes: int) -> None:
     if n_bytes > MAX_TEXT:
-        raise BodyError(422, f"column {name!r} holds text of more than {MAX_TEXT:,} bytes. Drop it, or shorten it.")
+        raise RequestError(422, f"column {name!r} holds text of more than {MAX_TEXT:,} bytes. Drop it, or shorten it.")
 
 
 def _check_unpacked(table: pa.Table) -> None:
@@ -246,7 +223,7 @@ def _check_unpacked(table: pa.Table) -> None:
             _check_length(name, int(lengths.max(initial=0)))
             size += int(lengths.sum())
     if size > MAX_UNPACKED:
-        raise BodyError(
+        raise RequestError(
             413, f"the text unpacks to {size:,} bytes; expected {MAX_UNPACKED:,} at most. Send it in parts."
         )
 
@@ -271,7 +248,7 @@ def _lengths_of_shared(chunk: pa.Array) -> Any:
 def check_shape(n_records: int, n_columns: int) -> None:
     """Raise if a table is larger than is allowed."""
     if n_records > MAX_RECORDS or n_columns > MAX_COLUMNS or n_records * n_columns > MAX_CELLS:
-        raise BodyError(
+        raise RequestError(
             413,
             f"the table has {n_records:,} records of {n_columns:,} columns; expected at most {MAX_RECORDS:,}, "
             f"{MAX_COLUMNS:,}, and {MAX_CELLS:,} values. Send it in parts.",
@@ -299,7 +276,7 @@ def _read_parquet(content: bytes, hold: Hold) -> pa.Table:
     hold(about.num_rows * len(schema) * VALUE_BYTES)
     size = unpacked_size(content)
     if size > MAX_UNPACKED:
-        raise BodyError(413, f"the Parquet file unpacks to {size:,} bytes; expected {MAX_UNPACKED:,} at most.")
+        raise RequestError(413, f"the Parquet file unpacks to {size:,} bytes; expected {MAX_UNPACKED:,} at most.")
     text = [name for name, kind in zip(schema.names, schema.types, strict=True) if kind_of(kind) == TEXT]
     # Text is read as it is packed: each value once.
     return parquet.ParquetFile(io.BytesIO(content), read_dictionary=text).read(use_threads=False)
@@ -337,7 +314,7 @@ def _check_message(metadata: bytes) -> None:
     n_rows = 0 if length is None else struct.unpack_from("<q", metadata, length)[0]
     check_shape(n_rows, 1)
     if _field(metadata, batch, 3) is not None:
-        raise BodyError(415, "the Arrow data is compressed; expected it as it is. Write it without compression.")
+        raise RequestError(415, "the Arrow data is compressed; expected it as it is. Write it without compression.")
 
 
 def _field(content: bytes, table: int, number: int) -> int | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from functools import partial
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 else:
     Protocol = object
 
+ACCEPT_PAUSE = 1.0  # seconds after a connection could not be accepted
 MAX_HEAD = 1 << 16  # bytes of the head of a request
 TOO_LARGE = b'{"error": "the head of the request has more than 64 KB. Shorten it."}'
 HEADERS = b"content-type: application/json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(TOO_LARGE)
@@ -27,9 +29,74 @@ class PromptServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen."""
         loop: Any = asyncio.get_running_loop()
-        if self.config.is_ssl:  # uvicorn has no option for it
-            loop.create_server = partial(loop.create_server, ssl_handshake_timeout=Bounded.head_seconds)
+        if self.config.is_ssl:  # asyncio would count connections from the end of their handshake on
+            loop.create_server = self._listen
         await super().startup(sockets)
+
+    async def _listen(self, make: Callable[[], Any], *, sock: socket.socket, ssl: Any, backlog: int) -> Any:
+        sock.listen(backlog)
+        protocol: Any = self.config.http_protocol_class
+        return Handshakes(make, sock, ssl, self.server_state.connections, protocol.limit)
+
+
+class Handshakes:
+    """A server of asyncio that counts connections from their first byte on, before their TLS handshake is done.
+
+    Parameters
+    ----------
+    make : callable
+        Returns a protocol.
+    listener : socket
+    context : ssl.SSLContext
+    others : set
+        Open connections.
+    limit : int
+        Connections at once; of more, the one ends whose handshake takes longest, or an open one, see `Bounded`.
+    """
+
+    def __init__(
+        self, make: Callable[[], Any], listener: socket.socket, context: Any, others: Collection[Any], limit: int
+    ) -> None:
+        self._make, self._context, self._others, self._limit = make, context, others, limit
+        self._under_way: dict[asyncio.Task[None], socket.socket] = {}  # oldest first
+        self.sockets = (listener,)
+        listener.setblocking(False)
+        self._task = asyncio.ensure_future(self._accept(listener))
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._task.cancel()
+        for one in self._under_way.values():
+            _end(one)
+
+    async def wait_closed(self) -> None:
+        """Wait until handshakes that were under way have ended."""
+        await asyncio.wait([self._task, *self._under_way])
+
+    async def _accept(self, listener: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                connection, _ = await loop.sock_accept(listener)
+            except OSError:  # such as too many files
+                await asyncio.sleep(ACCEPT_PAUSE)
+                continue
+            if self._under_way and len(self._others) + len(self._under_way) >= self._limit:
+                _end(self._under_way.pop(next(iter(self._under_way))))
+            task = asyncio.ensure_future(self._shake_hands(connection))
+            self._under_way[task] = connection
+            task.add_done_callback(lambda done: self._under_way.pop(done, None))
+
+    async def _shake_hands(self, connection: socket.socket) -> None:
+        loop, seconds = asyncio.get_running_loop(), Bounded.head_seconds
+        with suppress(OSError):  # no TLS, or not in time
+            await loop.connect_accepted_socket(self._make, connection, ssl=self._context, ssl_handshake_timeout=seconds)
+
+
+def _end(connection: socket.socket) -> None:
+    """End a connection that a transport of asyncio has: it closes it when it reads that."""
+    with suppress(OSError):  # it has ended
+        connection.shutdown(socket.SHUT_RDWR)
 
 
 class HeadError(Exception):

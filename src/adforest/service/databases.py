@@ -1,6 +1,7 @@
 """Where the tables of a model are: an SQLite file, or a schema of PostgreSQL that is sent the same statements.
 
-Statements are written for both; only type names, placeholders of values and the start of a transaction differ.
+Statements are written for both; only type names, placeholders of values and the start of a transaction differ. Why
+there is no SQLAlchemy is in docs/decisions/0033-storage-of-the-service.md.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class ServerDatabase:
 
     def __init__(self, url: str, schema: str, patience: float = LOCK_PATIENCE) -> None:
         self._psycopg: Any = require("psycopg", "--database", "postgresql")
-        self._url, self._schema = check_url(url), schema
+        self._url, self._schema = url, schema
         end = time.monotonic() + patience
         while True:
             try:

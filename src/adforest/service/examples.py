@@ -109,8 +109,13 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 }
 
 
-def add_route(app: FastAPI, method: str, path: str, action: Callable[..., Any]) -> None:
-    """Add a call to an application, with its documentation."""
+def add_routes(app: FastAPI, *calls: tuple[str, str, Callable[..., Any]]) -> None:
+    """Add calls to an application, with their documentation."""
+    for method, path, action in calls:
+        _add_route(app, method, path, action)
+
+
+def _add_route(app: FastAPI, method: str, path: str, action: Callable[..., Any]) -> None:
     name = action.__name__
     extra: dict[str, Any] = {"responses": {code: _refusal(words) for code, words in REFUSALS.items()}}
     done = {"description": "Done.", "content": _json(ANSWERS[name]) if name in ANSWERS else FILE}

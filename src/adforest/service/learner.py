@@ -33,6 +33,8 @@ class Order(NamedTuple):
     challenger : dict or None
         Of a challenger that learns in parallel: its parameters, and its first task, "since".
     keep_versions : int
+    is_again : bool
+        Whether it was done before; the model that it made is lost.
     """
 
     number: int
@@ -42,6 +44,7 @@ class Order(NamedTuple):
     parameters: dict[str, Any]
     challenger: dict[str, Any] | None
     keep_versions: int
+    is_again: bool = False
 
 
 class Outcome(NamedTuple):
@@ -141,8 +144,8 @@ class Learner:
         Raises
         ------
         OSError, ModelFileError, LogError
-            If the disk is in the way, or the log is damaged: another learner may try it again, which takes the model as
-            it was last saved.
+            If the disk is in the way, or the log is damaged, or if what was done before cannot be done again: another
+            learner may try it again, which takes the model as it was last saved.
         """
         if order.number <= self.learnt_through.version:  # it was saved, and that could not be noted
             return self._done() if order.number == self.learnt_through.version else Outcome(DONE, None, {})
@@ -159,6 +162,11 @@ class Learner:
         except Exception as error:  # whatever is wrong with a batch, the next one must still be learnt
             self._reload()
             reason = str(error) if isinstance(error, ValueError | TypeError) else f"{type(error).__name__}: {error}"
+            if order.is_again:  # without it the tasks after it would make another model
+                raise ModelFileError(
+                    f"task {order.number} ({order.kind}) was done before and cannot be done again: {reason}. Restore "
+                    f"'{self.path}' from a backup"
+                ) from error
             return Outcome(REFUSED, None, {"reason": reason})
 
     def _learn(self, order: Order) -> Outcome:
@@ -214,7 +222,9 @@ class Learner:
         return self._pass(order)
 
     def _promote(self, order: Order) -> Outcome:
-        """Replace the model by the challenger."""
+        """Replace the model by the challenger, whose file is removed: this cannot be done again."""
+        if order.is_again:
+            raise ValueError("the challenger is not kept any more")
         model, learnt_through = None, NOTHING_LEARNT
         if order.challenger is not None and self._disk.exists(self._challenger_path):
             model, learnt_through = self._read_challenger(order.challenger)
@@ -246,16 +256,26 @@ class Learner:
         )
 
     def _save(self, order: Order, batch: tuple[int, int] | None = None) -> None:
-        """Replace the file; the model before is kept as a version."""
+        """Replace the file; the model before is kept as a version.
+
+        What the log alone does not make again is saved twice: neither a version to go back to nor a challenger is
+        kept until the version after the next one, as the entries of batches are.
+        """
         learnt_through = LearntThrough(self._log_id, order.number, order.position)
         content = self._trainer.pack(self.model, learnt_through, self._target, batch)
         self._disk.make_folder(self._versions)
         if self._n_saved and self._disk.exists(self.path):
-            self._disk.link(self.path, self._versions / f"batch-{self._n_saved:06d}-{self.learnt_through.version}.adf")
+            self._disk.link(self.path, self._version_path(self._n_saved, self.learnt_through.version))
+        n_batches, is_twice = self._trainer.n_batches(self.model), order.kind in (ROLLBACK, PROMOTE)
+        if is_twice:
+            self._disk.replace(self._version_path(n_batches, order.number), content)
         self._disk.replace(self.path, content)
-        self.learnt_through, self._n_saved = learnt_through, self._trainer.n_batches(self.model)
-        for _, _, name in self._kept()[: -order.keep_versions]:
+        self.learnt_through, self._n_saved = learnt_through, n_batches
+        for _, _, name in self._kept()[: -order.keep_versions - is_twice]:
             self._disk.remove(self._versions / name)
+
+    def _version_path(self, n_batches: int, version: int) -> Path:
+        return self._versions / f"batch-{n_batches:06d}-{version}.adf"
 
     def _reload(self) -> None:
         """Take the model as it was last saved; raises if there is an older one or none, which must learn again."""

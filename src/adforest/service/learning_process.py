@@ -57,7 +57,7 @@ class LearningProcess:
         alerts: str = "[[], []]",
         locks: tuple[int, ...] = (),
     ) -> None:
-        given = [str(model), str(folder), target, log_id, str(int(has_challenger)), alerts]
+        given = [str(model), str(folder), target, log_id, str(int(has_challenger))]
         self._process = subprocess.Popen(
             [sys.executable, "-m", "adforest.service.learning_process", *given],
             stdin=subprocess.PIPE,
@@ -66,6 +66,7 @@ class LearningProcess:
             start_new_session=True,  # Ctrl-C in a terminal is for its parent, which waits for it
         )
         try:
+            self._send(alerts)  # which may be longer than an argument
             hello = self._receive()
         except LearnerEndedError:
             raise LearnerEndedError(f"the learner ended before it was ready, with {self._ended()}") from None
@@ -77,12 +78,7 @@ class LearningProcess:
 
     def run(self, order: Order) -> Outcome:
         """Run a task, and return its result."""
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(json.dumps(order).encode() + b"\n")
-            self._process.stdin.flush()
-        except OSError:
-            raise LearnerEndedError from None
+        self._send(json.dumps(order))
         return Outcome(*self._receive()["outcome"])
 
     def end(self) -> None:
@@ -101,6 +97,14 @@ class LearningProcess:
         self.end()
         code = self._process.returncode
         return f"signal {-code}; it may need more memory" if code < 0 else f"code {code}; its errors were printed"
+
+    def _send(self, line: str) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(line.encode() + b"\n")
+            self._process.stdin.flush()
+        except OSError:
+            raise LearnerEndedError from None
 
     def _receive(self) -> dict[str, Any]:
         assert self._process.stdout is not None
@@ -122,15 +126,14 @@ def main(arguments: list[str]) -> None:
     _end_with_parent()
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print is no outcome
-    model, folder, target, log_id, has_challenger, rules = arguments
-    alerts = alerts_of_learner(rules)
+    model, folder, target, log_id, has_challenger = arguments
+    alerts = alerts_of_learner(sys.stdin.buffer.readline().decode())
     files = Path(model), Path(folder)
     learner = Learner(RealDisk(), *files, ForestTrainer(alerts), target, log_id, ForestTrainer())
     try:
         found = learner.open(has_challenger=has_challenger == "1")
-        if alerts is not None:
-            with printed_errors():
-                alerts.begin(learner)
+        with printed_errors():
+            alerts.begin(learner)
     except Exception as error:
         out.write(json.dumps({"error": f"{model} cannot be opened: {error}"}).encode() + b"\n")
         return
@@ -140,7 +143,7 @@ def main(arguments: list[str]) -> None:
             outcome = learner.run(Order(*json.loads(line)))
         except (OSError, ModelFileError, LogError) as error:
             outcome = Outcome(RETRY, None, {"reason": str(error)})
-        if alerts is not None and outcome.state == DONE:
+        if outcome.state == DONE:
             with printed_errors():
                 alerts.tell()
         out.write(json.dumps({"outcome": outcome}).encode() + b"\n")

@@ -12,9 +12,9 @@ from fastapi.responses import JSONResponse
 
 from adforest.service import examples
 from adforest.service.api import Api
-from adforest.service.bodies import BodyError, only, parse_json
+from adforest.service.bodies import only, parse_json
 from adforest.service.learner import kept_versions
-from adforest.service.orders import challenger_before, parameters_before
+from adforest.service.orders import LATEST, challenger_before, parameters_before
 from adforest.service.predictions import Counts
 from adforest.service.receiving import read_content
 from adforest.service.requests import AddTask, ChangeSettings, RequestError
@@ -24,8 +24,6 @@ from adforest.service.settings import checked_parameters, fixed_parameters
 from adforest.service.system import RealDisk
 from adforest.service.task_table import BATCH, CHALLENGE, DROP_CHALLENGER, PARAMETERS, PROMOTE, ROLLBACK
 from adforest.service.trainer import plain
-
-LATEST = 2**62  # later than any task
 
 
 class ModelApi(Api):
@@ -37,12 +35,13 @@ class ModelApi(Api):
 
     def add_predictions_to(self, app: FastAPI) -> None:
         """Add the calls that a replica has, too."""
-        examples.add_route(app, "GET", "/v1/models", self.list_models)
+        examples.add_routes(app, ("GET", "/v1/models", self.list_models))
         super().add_predictions_to(app)
 
     def add_to(self, app: FastAPI) -> None:
         """Add the calls to an application."""
-        for method, path, action in (
+        examples.add_routes(
+            app,
             ("PUT", "/v1/models/{model}", self.put_model),
             ("GET", "/v1/models/{model}", self.model),
             ("DELETE", "/v1/models/{model}", self.delete_model),
@@ -55,8 +54,7 @@ class ModelApi(Api):
             ("PUT", "/v1/models/{model}/challenger", self.put_challenger),
             ("DELETE", "/v1/models/{model}/challenger", self.delete_challenger),
             ("POST", "/v1/models/{model}/challenger/promote", self.promote),
-        ):
-            examples.add_route(app, method, path, action)
+        )
         super().add_to(app)
 
     async def list_models(self) -> Response:
@@ -95,9 +93,13 @@ class ModelApi(Api):
     async def versions(self, model: str) -> Response:
         """Return the versions of the model that are kept, oldest first, the current one last."""
         served = self._models.get(model)
-        kept = await run_in_threadpool(kept_versions, RealDisk(), served.path)
-        found = [{"model_version": version, "batches": batches, "is_current": False} for batches, version, _ in kept]
-        now = served.answering
+        now, kept = served.answering, await run_in_threadpool(kept_versions, RealDisk(), served.path)
+        current = None if now is None else now.version
+        found = [
+            {"model_version": version, "batches": batches, "is_current": False}
+            for batches, version, _ in kept
+            if version != current  # saved twice after a rollback or a promotion
+        ]
         if now is not None:
             found.append({"model_version": now.version, "batches": now.model.n_batches_, "is_current": True})
         return JSONResponse({"versions": found})
@@ -107,7 +109,7 @@ class ModelApi(Api):
         served = self._models.get(model)
         version = only(parse_json(await read_content(request)), "model_version").get("model_version")
         if type(version) is not int:
-            raise BodyError(422, f"'model_version' is {str(version)[:80]!r}; expected the number of a version.")
+            raise RequestError(422, f"'model_version' is {str(version)[:80]!r}; expected the number of a version.")
         if all(one[1] != version for one in kept_versions(RealDisk(), served.path)):
             raise RequestError(404, f"version {version} of model {model!r} is not kept.")
         return await self._add_task(served, AddTask(ROLLBACK, {"version": version}), wait)
@@ -137,40 +139,37 @@ class ModelApi(Api):
     async def challenger(self, model: str) -> Response:
         """Compare the challenger with the model."""
         served = self._models.get(model)
+        return JSONResponse(await run_in_threadpool(_challenge, served, await self._challenger(served)))
+
+    async def _challenger(self, served: ServedModel) -> dict[str, Any]:
+        """Return parameters and first task of the challenger, or raise that there is none."""
         found = await self._ask(served, lambda: challenger_before(served.store, LATEST))
         if found is None:
-            raise RequestError(404, f"model {model!r} has no challenger.")
-        return JSONResponse(await run_in_threadpool(_challenge, served, found))
+            raise RequestError(404, f"model {served.name!r} has no challenger.")
+        return found
 
     async def put_challenger(self, model: str, request: Request, wait: bool = True) -> Response:
         """Start a second model with other parameters, which learns all batches from the next one on."""
         served = self._models.get(model)
         given = only(parse_json(await read_content(request)), "parameters").get("parameters", {})
-        try:
-            parameters = checked_parameters(given)
-        except ValueError as error:
-            raise RequestError(422, str(error)) from None
+        parameters = checked_parameters(given)
         return await self._add_task(served, AddTask(CHALLENGE, {"parameters": parameters}), wait)
 
     async def delete_challenger(self, model: str, wait: bool = True) -> Response:
         """Remove the challenger."""
-        await self.challenger(model)
-        return await self._add_task(self._models.get(model), AddTask(DROP_CHALLENGER, {}), wait)
+        served = self._models.get(model)
+        await self._challenger(served)
+        return await self._add_task(served, AddTask(DROP_CHALLENGER, {}), wait)
 
     async def promote(self, model: str, wait: bool = True) -> Response:
         """Replace the model by the challenger."""
         served = self._models.get(model)
-        found = await self._ask(served, lambda: challenger_before(served.store, LATEST))
-        if found is None:
-            raise RequestError(404, f"model {model!r} has no challenger.")
-        return await self._add_task(served, AddTask(PROMOTE, {"parameters": found["parameters"]}), wait)
+        parameters = (await self._challenger(served))["parameters"]
+        return await self._add_task(served, AddTask(PROMOTE, {"parameters": parameters}), wait)
 
     async def _changed_parameters(self, served: ServedModel, given: Any) -> dict[str, Any]:
         """Return parameters that differ from those of the model, or raise if it has learnt with one of them."""
-        try:
-            wanted = checked_parameters(given)
-        except ValueError as error:
-            raise RequestError(422, str(error)) from None
+        wanted = checked_parameters(given)
         now, is_new = await self._ask(served, lambda: (parameters_before(served.store, LATEST), _is_new(served)))
         changed = {name: value for name, value in wanted.items() if name not in now or now[name] != value}
         for name, default in fixed_parameters().items():

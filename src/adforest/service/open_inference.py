@@ -16,7 +16,7 @@ from fastapi.responses import JSONResponse
 
 from adforest.base import get_fitted
 from adforest.service import examples
-from adforest.service.bodies import BodyError, check_shape, parse_json, table_of
+from adforest.service.bodies import check_shape, parse_json, table_of
 from adforest.service.predictions import Counts, Predicted, check_answer, predict
 from adforest.service.receiving import computed, read_content
 from adforest.service.requests import RequestError
@@ -36,7 +36,8 @@ class OpenInference:
 
     def add_to(self, app: FastAPI) -> None:
         """Add the calls to an application."""
-        for method, path, action in (
+        examples.add_routes(
+            app,
             ("GET", "/v2", self.server),
             ("GET", "/v2/health/live", self.live),
             ("GET", "/v2/health/ready", self.server_ready),
@@ -46,8 +47,7 @@ class OpenInference:
             ("GET", "/v2/models/{model}/versions/{version}/ready", self.ready),
             ("POST", "/v2/models/{model}/infer", self.infer),
             ("POST", "/v2/models/{model}/versions/{version}/infer", self.infer),
-        ):
-            examples.add_route(app, method, path, action)
+        )
 
     async def server(self) -> Response:
         """Return name and version of the server."""
@@ -93,6 +93,8 @@ class OpenInference:
     async def infer(self, model: str, request: Request, version: str = "") -> Response:
         """Predict; the response has the id of the request."""
         answering = self._answering(model, version)
+        if "inference-header-content-length" in request.headers:
+            raise RequestError(415, "the tensors are binary; expected JSON. Send them with binary_data=False.")
         content = await read_content(request)
         given, table, wanted = await computed(len(content), lambda: _read(content))
         check_answer(answering, len(table))
@@ -130,26 +132,26 @@ def _wanted(given: Any) -> tuple[str, ...]:
     if given is None:
         return OUTPUTS
     if type(given) is not list or not all(type(one) is dict and one.get("name") in OUTPUTS for one in given):
-        raise BodyError(422, f"'outputs' are none of {' and '.join(OUTPUTS)}.")
+        raise RequestError(422, f"'outputs' are none of {' and '.join(OUTPUTS)}.")
     return tuple(one["name"] for one in given)
 
 
 def _table(inputs: Any) -> pa.Table:
     """Return tensors as a table."""
     if type(inputs) is not list or not inputs or not all(type(one) is dict for one in inputs):
-        raise BodyError(422, "'inputs' is no list of tensors.")
+        raise RequestError(422, "'inputs' is no list of tensors.")
     columns: dict[str, list[Any]] = {}
     for one in inputs:
         name, shape, data = one.get("name"), _shape(one.get("shape")), one.get("data")
         if type(name) is not str or name in columns:
-            raise BodyError(422, "a tensor has no name of its own.")
+            raise RequestError(422, "a tensor has no name of its own.")
         kind = one.get("datatype")
         if kind not in (*DATATYPES, TEXT):
-            raise BodyError(422, f"tensor {name[:80]!r} is of type {str(kind)[:80]!r}; expected BYTES or numbers.")
+            raise RequestError(422, f"tensor {name[:80]!r} is of type {str(kind)[:80]!r}; expected BYTES or numbers.")
         flat = _flat(data, math.prod(shape), name, is_text=kind == TEXT)
         if len(shape) == 2 and shape[1] != 1:
             if len(inputs) > 1:
-                raise BodyError(422, f"tensor {name[:80]!r} has {shape[1]} columns; expected one a tensor.")
+                raise RequestError(422, f"tensor {name[:80]!r} has {shape[1]} columns; expected one a tensor.")
             check_shape(*shape)
             return table_of({"columns": {str(index): flat[index :: shape[1]] for index in range(shape[1])}})
         columns[name] = flat
@@ -160,7 +162,7 @@ def _shape(given: Any) -> list[int]:
     """Return the shape of a tensor: records, or records and columns."""
     is_list = type(given) is list and len(given) in (1, 2)
     if not is_list or not all(type(n) is int and 0 < n <= 50_000_000 for n in given) or math.prod(given) > 50_000_000:
-        raise BodyError(422, f"a tensor is of shape {str(given)[:80]}; expected [records] or [records, columns].")
+        raise RequestError(422, f"a tensor is of shape {str(given)[:80]}; expected [records] or [records, columns].")
     found: list[int] = given
     return found
 
@@ -169,11 +171,11 @@ def _flat(data: Any, size: int, name: str, *, is_text: bool) -> list[Any]:
     """Return the values of a tensor in one list; they may be nested."""
     if type(data) is list and data and type(data[0]) is list:
         if not all(type(row) is list for row in data):
-            raise BodyError(422, f"the data of tensor {name[:80]!r} are lists and values.")
+            raise RequestError(422, f"the data of tensor {name[:80]!r} are lists and values.")
         data = [value for row in data for value in row]
     allowed = (str, type(None)) if is_text else (int, float, bool, type(None))
     if type(data) is not list or len(data) != size or not all(type(value) in allowed for value in data):
-        raise BodyError(422, f"the data of tensor {name[:80]!r} are not {size} values of its type.")
+        raise RequestError(422, f"the data of tensor {name[:80]!r} are not {size} values of its type.")
     return data
 
 

@@ -6,7 +6,9 @@ from typing import Any
 
 from adforest.service.learner import Order
 from adforest.service.store import Store
-from adforest.service.task_table import CHALLENGE, DROP_CHALLENGER, PARAMETERS, PROMOTE, ROLLBACK, Task
+from adforest.service.task_table import CHALLENGE, DROP_CHALLENGER, PARAMETERS, PROMOTE, ROLLBACK, WAITING, Task
+
+LATEST = 2**62  # later than any task
 
 
 def order_for(task: Task, store: Store) -> Order:
@@ -19,6 +21,7 @@ def order_for(task: Task, store: Store) -> Order:
         parameters_before(store, task.number),
         challenger_before(store, task.number),
         store.settings.keep_versions,
+        is_again=task.state == WAITING and task.report is not None,
     )
 
 
@@ -31,6 +34,12 @@ def parameters_before(store: Store, number: int) -> dict[str, Any]:
             found = next(then for version, then in reversed(versions) if version <= task.note["version"])
         versions.append((task.number, found))
     return dict(versions[-1][1])
+
+
+def has_challenger(store: Store) -> bool:
+    """Return whether there is a challenger as the next task finds it: that may be its promotion."""
+    task = store.next_task()
+    return challenger_before(store, LATEST if task is None else task.number) is not None
 
 
 def challenger_before(store: Store, number: int) -> dict[str, Any] | None:

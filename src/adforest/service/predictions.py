@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from adforest.base import as_proba, get_fitted
 from adforest.client import as_stream
-from adforest.service.bodies import ARROW, MAX_CELLS, BodyError
+from adforest.service.bodies import ARROW, MAX_CELLS
+from adforest.service.requests import RequestError
 from adforest.service.served_model import Answering
 from adforest.service.trainer import as_learnt
 
@@ -64,7 +65,7 @@ def check_answer(answering: Answering, n_records: int, *, explain: bool = False,
     n_columns = answering.model.n_features_in_ if explain else 1
     n_values, limit = n_records * len(answering.model.classes_) * n_columns, MAX_CELLS if is_arrow else MAX_JSON
     if n_values > limit:
-        raise BodyError(
+        raise RequestError(
             413,
             f"the answer would have {n_values:,} values; expected at most {limit:,}. Send fewer records at once"
             + ("." if is_arrow else f", or ask without explain for Arrow: Accept: {ARROW[0]}."),

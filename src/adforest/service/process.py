@@ -144,6 +144,9 @@ def _open_models(options: ServiceOptions, on_fatal: Callable[[str], None]) -> An
         raise ValueError(
             "a replica learns no batches, which alerts are about. Give --alerts to the service it follows."
         )
+    if not options.follow.startswith(("http://", "https://")):
+        given = options.follow.partition("://")[0]  # not more: an address may hold a password
+        raise ValueError(f"the address to follow begins with {given!r}; expected one such as https://HOST.")
     return FollowedModels(options.follow, options.folder, options.follow_token)
 
 
@@ -203,6 +206,14 @@ def _check_closed(options: ServiceOptions) -> None:
 
     if (options.certificate is None) != (options.key is None):
         raise ValueError("a certificate and its key belong together. Give both.")
+    if options.certificate is not None and options.key is not None:
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(options.certificate, options.key)
+        except OSError as error:
+            raise ValueError(
+                f"the certificate '{options.certificate}' cannot be used with the key '{options.key}' ({error}). Give "
+                "two files in PEM format that belong together."
+            ) from None
     if not strangers_may_ask(options):
         return
     if options.certificate is None and options.proxy is None:

@@ -14,7 +14,7 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from adforest.monitor.access import App, Message, Receive, Send
-from adforest.service.bodies import BodyError
+from adforest.service.requests import RequestError
 from adforest.service.served_model import BusyError
 
 T = TypeVar("T")
@@ -74,10 +74,12 @@ class BoundedBodies:
 async def read_content(request: Request) -> bytes:
     """Return the body of a request."""
     if request.headers.get("content-encoding", "identity") != "identity":
-        raise BodyError(415, "the body has a content encoding; expected it as it is.")
+        raise RequestError(415, "the body has a content encoding; expected it as it is.")
     declared = request.headers.get("content-length", "0")
     if declared.isascii() and declared.isdigit() and int(declared) > MAX_BODY:
-        raise BodyError(413, f"the body has {int(declared):,} bytes; expected {MAX_BODY:,} at most. Send it in parts.")
+        raise RequestError(
+            413, f"the body has {int(declared):,} bytes; expected {MAX_BODY:,} at most. Send it in parts."
+        )
     chunks, size = [], 0
     try:
         async with asyncio.timeout(SECONDS):
@@ -85,11 +87,11 @@ async def read_content(request: Request) -> bytes:
                 chunks.append(chunk)
                 size += len(chunk)
                 if size > MAX_BODY:
-                    raise BodyError(413, f"the body has more than {MAX_BODY:,} bytes. Send it in parts.")
+                    raise RequestError(413, f"the body has more than {MAX_BODY:,} bytes. Send it in parts.")
     except ClientDisconnect:
-        raise BodyError(400, "the body did not come whole.") from None
+        raise RequestError(400, "the body did not come whole.") from None
     except TimeoutError:
-        raise BodyError(408, f"the body did not come within {SECONDS:g} seconds.") from None
+        raise RequestError(408, f"the body did not come within {SECONDS:g} seconds.") from None
     return b"".join(chunks)
 
 

@@ -45,6 +45,11 @@ CREATE INDEX IF NOT EXISTS keys_by_age ON keys (made)
 """
 
 
+def shown_state(state: str) -> str:
+    """Return a state as clients know it."""
+    return "waiting" if state == EARLY else state
+
+
 class Record(NamedTuple):
     """Status of a record.
 
@@ -273,8 +278,8 @@ class RecordTable:
         return min((one for one in found if one is not None), default=None)
 
     def counts(self) -> dict[str, int]:
-        """Return how many records are in each state, as was counted at each change."""
-        return {state: n for state, n in self.note("counts").items() if n}
+        """Return how many records are in each state that clients know, as was counted at each change."""
+        return {shown_state(state): n for state, n in self.note("counts").items() if n}
 
     def _count(self, before: Sequence[str], after: Sequence[str]) -> None:
         """Note that records left some states, and entered others."""

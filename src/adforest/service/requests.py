@@ -10,9 +10,9 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from adforest.service.events import Event, LabelsSet, Noted, RecordsKept, Tables, TaskAdded, classes_of
-from adforest.service.record_table import EARLY, LABELLED, OVER, PENDING, WITHDRAWN, Record
+from adforest.service.record_table import EARLY, LABELLED, OVER, PENDING, WITHDRAWN, Record, shown_state
 from adforest.service.settings import label_as
-from adforest.service.tables import first_difference, from_bytes, infinite_column, new_kinds, without_columns
+from adforest.service.tables import check_finite, first_difference, from_bytes, new_kinds, without_columns
 from adforest.service.task_table import BATCH
 
 MAX_COLUMNS = 10_000  # in a table, and in all that come for a model
@@ -24,7 +24,7 @@ class RequestError(Exception):
     Attributes
     ----------
     status : int
-        As HTTP counts: 404, 409, 410 or 422.
+        Of HTTP, such as 409.
     """
 
     def __init__(self, status: int, message: str) -> None:
@@ -116,14 +116,8 @@ class SetLabels:
             if outcome != "same":
                 new.append((one, label))
             self.outcomes.append(outcome)
-        self.states = [
-            "waiting"
-            if one not in known or known[one].state == EARLY
-            else known[one].state
-            if known[one].state in OVER  # the same label again
-            else LABELLED
-            for one in wanted
-        ]
+        states = [known[one].state if one in known else EARLY for one in wanted]
+        self.states = [LABELLED if one == PENDING else shown_state(one) for one in states]
         return LabelsSet(new, now) if new else None
 
     def _outcome(self, known: Record | None, label: str) -> str:
@@ -237,7 +231,7 @@ class ChangeSettings:
 
 def shown_record(record: Record) -> dict[str, Any]:
     """Return the description of a record."""
-    found: dict[str, Any] = {"record_id": record.id, "state": "waiting" if record.state == EARLY else record.state}
+    found: dict[str, Any] = {"record_id": record.id, "state": shown_state(record.state)}
     found["label"] = None if record.label is None else json.loads(record.label)
     found |= {"active": bool(record.active), "predicted_at": record.made, "changed_at": record.changed}
     return found | {"expires_at": record.due, "task": record.task}
@@ -269,8 +263,10 @@ def _checked_batch(table: pa.Table, state: Tables) -> pa.Table:
     if table[target].null_count:
         raise RequestError(422, f"column {target!r} lacks {table[target].null_count} classes; expected one a record.")
     features = table.drop_columns([target])
-    if (column := infinite_column(features)) is not None:
-        raise RequestError(422, f"column {column[:80]!r} holds infinity; expected finite values or none.")
+    try:
+        check_finite(features)
+    except ValueError as error:
+        raise RequestError(422, str(error)) from None
     _check_kinds(features, state)
     known = state.label_kind() or type(table[target][0].as_py()).__name__
     table = _with_labels_as(table, target, known)

@@ -24,10 +24,10 @@ from adforest.base import get_fitted
 from adforest.exceptions import ModelFileError
 from adforest.origins import Origins, origins_of
 from adforest.service.alerting import CHECK_SECONDS, ServedAlerts
-from adforest.service.learner import kept_versions
+from adforest.service.learner import Outcome, kept_versions
 from adforest.service.learning_process import RETRY, LearnerEndedError, LearningProcess
 from adforest.service.log import LogError
-from adforest.service.orders import challenger_before, order_for
+from adforest.service.orders import has_challenger, order_for
 from adforest.service.requests import Change, RequestError
 from adforest.service.store import SETTINGS, Store, StoreFullError, is_damage, meaning_of
 from adforest.service.system import PRIVATE_FOLDER, RealDisk, SteadyClock
@@ -417,6 +417,7 @@ class ServedModel:
         """Do a task, and return whether there was one."""
         found = self.call(self._next_order).result()
         if found is None and not self._is_unsure:
+            self._problems["learning"] = ""
             return False
         order = found
         if self._learner is None:  # one that ends before it is ready says nothing about the task: it is tried again
@@ -427,9 +428,10 @@ class ServedModel:
             outcome = self._learner.run(order)
         except LearnerEndedError:
             self._end_learner()
-            if not self._is_ending:
-                self.call(lambda: self.store.count_failure(order.number)).result()
-            return True
+            reason = "" if self._is_ending else self.call(lambda: self.store.count_failure(order.number)).result()
+            if not reason:
+                return True
+            outcome = Outcome(REFUSED, None, {"reason": reason})
         if outcome.state == RETRY:
             self._problems["learning"] = f"learning is put off: {outcome.report['reason']}"
             self._end_learner()
@@ -466,10 +468,9 @@ class ServedModel:
     def _start_learner(self, ask: Callable[[Callable[[], Any]], Any]) -> None:
         """Start the learner, and store which model it found; called in the thread that has the store."""
         settings = self.store.settings
-        has_challenger = ask(lambda: challenger_before(self.store, 2**62)) is not None
         learner = LearningProcess(
             *(self.path, self.folder, settings.target, settings.log_id),
-            has_challenger=has_challenger,
+            has_challenger=ask(lambda: has_challenger(self.store)),
             alerts=self._alerts.for_learner(),
             locks=self._descriptors,
         )
@@ -478,6 +479,8 @@ class ServedModel:
             raise ModelFileError(f"'{self.path}' and its versions are missing. Restore one, or remove '{self.folder}'.")
         batch, report = (learner.found.batch, learner.found.report) if learner.found else (None, None)
         ask(lambda: self.store.open_task(learner.version, batch, report))
+        if self.answering is not None and learner.version > self.answering.version:  # its file was restored
+            self._answer_with_newest()
 
     def _end_learner(self) -> None:
         learner, self._learner = self._learner, None

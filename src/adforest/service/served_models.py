@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
@@ -25,6 +26,7 @@ from adforest.storage.locks import holder_of, lock_file, open_lock
 
 SUFFIX, REMOVED = ".adf", "removed.json"
 MAX_MODELS = 1_000
+MAX_CLOSING = 100  # models that are closed at once
 
 
 class UnopenedModel:
@@ -129,11 +131,8 @@ class ServedModels(NamedModels[ServedModel]):
 
     def make(self, name: str, given: Mapping[str, Any]) -> ServedModel:
         """Make a model that knows nothing."""
-        try:
-            path = self.folder / f"{check_name(name)}{SUFFIX}"
-            settings = ModelSettings.made(given)
-        except ValueError as error:
-            raise RequestError(422, str(error)) from None
+        path = self.folder / f"{check_name(name)}{SUFFIX}"
+        settings = ModelSettings.made(given)
         with self._lock:
             if name in self._unopened:
                 self.get(name)
@@ -157,10 +156,9 @@ class ServedModels(NamedModels[ServedModel]):
             self._remove_files(model.path)
 
     def close(self) -> None:
-        """Close all models."""
-        for model in self._models.values():
-            model.close()
-        self._lock_of_folder.close()
+        """Close all models, many at once: each may send alerts for a moment."""
+        with self._lock_of_folder, ThreadPoolExecutor(MAX_CLOSING) as pool:
+            list(pool.map(ServedModel.close, self._models.values()))
 
     def _adopt(self, path: Path) -> None:
         """Serve a model that was saved by someone else; one that no request can name is named and skipped."""

@@ -220,10 +220,10 @@ def _is_json(value: Any) -> bool:
 def _check_whole(name: str, value: Any, low: int, high: int) -> None:
     """Raise if a setting is not an integer within bounds."""
     if type(value) is not int or not low <= value <= high:
-        raise ValueError(f"{name} is {str(value)[:80]!r}; expected an integer from {low} to {high:,}.")
+        raise ValueError(f"{name} is {value!r:.80}; expected an integer from {low} to {high:,}.")
 
 
 def _check_seconds(name: str, value: Any) -> None:
     """Raise if a setting is not a duration."""
     if type(value) not in (int, float) or not 0 < value <= MAX_SECONDS:
-        raise ValueError(f"{name} is {str(value)[:80]!r}; expected seconds, more than 0 and at most ten years.")
+        raise ValueError(f"{name} is {value!r:.80}; expected seconds, more than 0 and at most ten years.")

@@ -234,15 +234,14 @@ class Store:
         return self.state.tasks.first_waiting()
 
     @_meant()
-    def count_failure(self, number: int) -> None:
-        """Note that the learner ended while it was at a task; one that does so each time is refused."""
+    def count_failure(self, number: int) -> str:
+        """Note that the learner ended while it was at a task; return why it is to be refused, empty if it is not."""
         self._catch_up()
         with self.state.records.transaction():
-            if self.state.tasks.attempt(number) + 1 >= MAX_ATTEMPTS:
-                reason = f"the learner ended {MAX_ATTEMPTS} times while it was at it; it may need more memory"
-                task = self.state.tasks.get(number)
-                if task is not None and task.state == WAITING:
-                    self._end(task, REFUSED, None, {"reason": reason})
+            n_attempts = self.state.tasks.attempt(number) + 1
+        if n_attempts < MAX_ATTEMPTS:
+            return ""
+        return f"the learner ended {n_attempts} times while it was at it; it may need more memory"
 
     @_meant()
     def end_task(self, number: int, state: str, batch: int | None, report: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
-from adforest.service.databases import PRIVATE, Database, ServerDatabase, open_file
+from adforest.service.databases import PRIVATE, Database, ServerDatabase, check_url, open_file
 from adforest.storage.atomic import sync_file, sync_folder, write_atomically
 
 BINARY = getattr(os, "O_BINARY", 0)  # on Windows, where a line feed would be written as two bytes
@@ -107,7 +107,7 @@ class RealDisk:
     """
 
     def __init__(self, database_url: str | None = None) -> None:
-        self.database_url = database_url
+        self.database_url = None if database_url is None else check_url(database_url)
 
     def make_folder(self, path: Path) -> None:
         """Make a folder and those above it, on the disk."""

@@ -129,14 +129,13 @@ def kinds_in(table: pa.Table) -> dict[str, str]:
     }
 
 
-def infinite_column(table: pa.Table) -> str | None:
-    """Return the name of a column that holds infinity, None if there is none."""
+def check_finite(table: pa.Table) -> None:
+    """Raise if a value is infinite: no model learns it."""
     import pyarrow.compute as pc
 
     for name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_floating(column.type) and pc.any(pc.is_inf(column)).as_py():
-            return str(name)
-    return None
+            raise ValueError(f"column {name[:80]!r} holds infinity; expected finite values or none.")
 
 
 def first_difference(table: pa.Table, rows: Sequence[int], other: pa.Table, other_rows: Sequence[int]) -> int | None:

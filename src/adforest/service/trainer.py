@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -48,7 +48,7 @@ class Trainer(Protocol):
 
     def pack(
         self, model: Any, learnt_through: LearntThrough, target: str, batch: tuple[int, int] | None
-    ) -> Iterable[bytes | memoryview]:
+    ) -> Sequence[bytes | memoryview]:
         """Return the bytes of its file; of a batch just learnt, its number and how many records it had are noted."""
 
     def unpack(self, content: bytes, name: str) -> tuple[Any, LearntThrough]:
@@ -98,7 +98,7 @@ class ForestTrainer:
 
     def pack(
         self, model: Any, learnt_through: LearntThrough, target: str, batch: tuple[int, int] | None
-    ) -> Iterable[bytes | memoryview]:
+    ) -> Sequence[bytes | memoryview]:
         """Return the bytes of its file."""
         from adforest.origins import note_origins, origins_of
         from adforest.storage.files import packed
@@ -113,9 +113,9 @@ class ForestTrainer:
         if batch is not None:
             digest = blake2b(f"{learnt_through.log_id} {learnt_through.position}".encode(), digest_size=16).digest()
             noted = noted.with_batch(digest, 0, batch[1], batch[0])
-            if self._alerts is not None:
-                with printed_errors():
-                    noted = self._alerts.noted(model, noted)
+        if self._alerts is not None:
+            with printed_errors():
+                noted = self._alerts.noted(model, noted) if batch is not None else self._alerts.carried(noted)
         note_origins(model, noted)
         return packed(model)
 
