@@ -7,6 +7,7 @@ import pytest
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from adforest.forest.tree import ROOT_ADDED
+from adforest.settings import read_settings
 from small_forests import clusters, forest, swapped
 
 
@@ -15,8 +16,7 @@ def paper(**changes):
 
 
 def settings_of(**changes):
-    model = paper(**changes)
-    return model._settings(model._grower(2), 0)
+    return read_settings(paper(**changes), n_features=2, seed=0)
 
 
 def test_defaults_are_those_of_the_published_experiments():

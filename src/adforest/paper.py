@@ -132,6 +132,7 @@ class PaperADFClassifier(BaseADFClassifier):
     ['low']
     """
 
+    _algorithm = "paper"
     _rules: ClassVar[Rules] = FOREST_RULES | {
         "reading": (one_of(Reading),),
         "repair_threshold": (FRACTION,),
@@ -192,19 +193,3 @@ class PaperADFClassifier(BaseADFClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def _own_settings(self) -> dict[str, Any]:
-        def read(value: Any, program: Any, text: Any) -> Any:
-            return value if value != "reading" else program if self.reading == "program" else text
-
-        return {
-            "algorithm": "paper",
-            "memory_size": read(self.memory_size, None, 0),
-            "perturbation": read(self.perturbation, "merged", "batch"),
-            "tree_repair": read(self.tree_repair, "any", "share"),
-            "renewal": 0.0,
-            "soft": self.voting == "soft",
-        }
-
-    def _answer_settings(self) -> dict[str, Any]:
-        return {"soft": self.voting == "soft", "n_jobs": self.n_jobs}

@@ -14,6 +14,7 @@ from adforest.exceptions import ModelFileError
 from adforest.growers import GROWERS
 from adforest.paper import PaperADFClassifier
 from adforest.parameters import check_parameters
+from adforest.settings import read_settings
 from adforest.snapshot import FittedForests
 from adforest.storage.container import Content
 from adforest.storage.encoders import codes_by_column, read_encoder, read_labels, write_encoder, write_labels
@@ -80,7 +81,7 @@ def classifier_of(content: Content) -> BaseADFClassifier:
     labels = read_labels(part.part("classes"), sizes)
     n_codes = codes_by_column(encoder)
     as_learnt = CLASSIFIERS[kind](**classifier.get_params(deep=False) | fixed)
-    settings = as_learnt._settings(as_learnt._grower(encoder.n_columns), known["seed"])
+    settings = read_settings(as_learnt, encoder.n_columns, known["seed"])
     n_tried = N_TRIED.read(part, {"n_columns_and_1": encoder.n_columns + 1})
     params = replace(settings.grower.params, max_features=n_tried)
     settings = replace(settings, grower=GROWERS[as_learnt.base_forest](params))
