@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
+from adforest.estimator_settings import read_settings
 from adforest.forest.tree import ROOT_ADDED
-from adforest.settings import read_settings
 from small_forests import clusters, forest, swapped
 
 

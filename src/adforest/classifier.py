@@ -13,6 +13,7 @@ from adforest.adaptation import RECIPES, State, find_forest, votes, with_columns
 from adforest.adaptation.undrawn import LeafCounter, learning_trees, with_counts
 from adforest.base import BatchClassifier, FittedModel, lock_of
 from adforest.encoding import TableEncoder
+from adforest.estimator_settings import answer_settings, read_settings
 from adforest.explaining import Explanation, explain
 from adforest.forest import Forest, Samples, importances
 from adforest.forest.types import Float64Array, Int32Array, Int64Array
@@ -33,7 +34,6 @@ from adforest.parameters import (
     Splitting,
     one_of,
 )
-from adforest.settings import answer_settings, read_settings
 from adforest.snapshot import FittedForests, Snapshot, TrackAttributes
 from adforest.tracking import Track
 from adforest.tracking.column_sketches import sampled

@@ -5,10 +5,10 @@ import pytest
 
 from adforest import AdaptiveDecisionForestClassifier, adaptation
 from adforest.adaptation.memory import Memory, WindowBound
+from adforest.estimator_settings import read_grower
 from adforest.forest import LeafCounts, Samples, Totals
 from adforest.forest._kernels.sampling import hashes
 from adforest.merging import LocalBatch
-from adforest.settings import read_grower
 from oracles import learn, new_state, two_clusters
 
 BOUND = 1_000

@@ -7,9 +7,9 @@ import numpy as np
 
 from adforest import AdaptiveDecisionForestClassifier, adaptation
 from adforest.adaptation import State
+from adforest.estimator_settings import read_settings
 from adforest.forest import GrowthParams, Samples
 from adforest.growers import RandomForestGrower
-from adforest.settings import read_settings
 
 FORESTS = ("permanent", "active", "temporary")
 NUMERICAL = np.zeros(2, dtype=np.int32)  # two attributes, both of them numbers

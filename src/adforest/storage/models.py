@@ -10,11 +10,11 @@ import numpy as np
 from adforest.adaptive import AdaptiveDecisionForestClassifier
 from adforest.base import get_fitted, set_fitted
 from adforest.classifier import BaseADFClassifier
+from adforest.estimator_settings import read_settings
 from adforest.exceptions import ModelFileError
 from adforest.growers import GROWERS
 from adforest.paper import PaperADFClassifier
 from adforest.parameters import check_parameters
-from adforest.settings import read_settings
 from adforest.snapshot import FittedForests
 from adforest.storage.container import Content
 from adforest.storage.encoders import codes_by_column, read_encoder, read_labels, write_encoder, write_labels
