@@ -17,6 +17,7 @@ from adforest.estimator_settings import answer_settings, read_settings
 from adforest.explaining import Explanation, explain
 from adforest.forest import Forest, Samples, importances
 from adforest.forest.types import Float64Array, Int32Array, Int64Array
+from adforest.libraries import require
 from adforest.merging import BatchSource, LocalBatch
 from adforest.parallel import in_threads
 from adforest.parameters import (
@@ -269,14 +270,9 @@ class BaseADFClassifier(TrackAttributes, BatchClassifier[State]):
         pandas.DataFrame
             Columns such as ``accuracy_vote``, ``drift``, ``seconds``; NaN or None where a batch has no such value.
         """
-        try:
-            from pandas import DataFrame
-        except ImportError as error:
-            raise ImportError(
-                "history_frame() makes a pandas data frame, but pandas is not installed. Run: pip install pandas. "
-                "Or make another kind of table of [report.as_row() for report in model.history_]."
-            ) from error
-        return DataFrame([report.as_row() for report in self.history_])
+        besides = ", or make another kind of table of [report.as_row() for report in model.history_]"
+        pandas = require("pandas", "history_frame()", besides=besides)
+        return pandas.DataFrame([report.as_row() for report in self.history_])
 
     @property
     def feature_importances_(self) -> Float64Array:
