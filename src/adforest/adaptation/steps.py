@@ -1,4 +1,4 @@
-"""The steps of learning one batch, out of which `adforest.adaptation.update` and `paper` make their recipes.
+"""The steps of learning one batch, out of which `adforest.adaptation.update` and `paper_update` make their recipes.
 
 Most time is spent on growing trees: the time for one is about proportional to its samples. With ``renewal`` r, a batch
 of n samples may cost a repaired forest r * (n + 500) for each of its trees, spent on regrowing the oldest trees from

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from adforest.cli.batches import (
+from adforest.cli.batch_files import (
     class_type,
     column_names,
     content_digest,
@@ -21,8 +21,8 @@ from adforest.cli.batches import (
     with_noted,
 )
 from adforest.cli.model_file import ModelFile, Signature, naming_unwritten, real_path
+from adforest.cli.options import read_value
 from adforest.cli.output import option
-from adforest.cli.parameters import read_value
 from adforest.cli.stopping import holding_signals, keep_signals
 from adforest.cli.surveying import Fingerprint, Limits, Survey, ends_a_line, fingerprint, survey
 from adforest.exceptions import ParameterError

@@ -19,9 +19,9 @@ from adforest.snapshot import FittedForests
 from adforest.storage.container import Content
 from adforest.storage.encoders import codes_by_column, read_encoder, read_labels, write_encoder, write_labels
 from adforest.storage.fields import Flag, IntegerField, PartReader, PartWriter, Sizes, read_fields, write_fields
-from adforest.storage.origins import read_origins, write_origins
-from adforest.storage.state import read_state, write_state
-from adforest.storage.tracking import read_history, read_track, write_history, write_track
+from adforest.storage.origin_fields import read_origins, write_origins
+from adforest.storage.state_fields import read_state, write_state
+from adforest.storage.track_fields import read_history, read_track, write_history, write_track
 from adforest.storage.values import decode, encode
 
 CLASSIFIERS: dict[str, type[BaseADFClassifier]] = {
