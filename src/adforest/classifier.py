@@ -11,9 +11,10 @@ import numpy as np
 
 from adforest.adaptation import RECIPES, State, find_forest, votes, with_columns
 from adforest.adaptation.undrawn import LeafCounter, learning_trees, with_counts
-from adforest.base import BatchClassifier, FittedModel, lock_of
+from adforest.base import BatchClassifier, FittedModel, get_fitted, lock_of
 from adforest.encoding import TableEncoder
 from adforest.estimator_settings import answer_settings, read_settings
+from adforest.exceptions import InputTypeError
 from adforest.explaining import Explanation, explain
 from adforest.forest import Forest, Samples, importances
 from adforest.forest.types import Float64Array, Int32Array, Int64Array
@@ -311,6 +312,20 @@ class BaseADFClassifier(TrackAttributes, BatchClassifier[State]):
     def _checked(self) -> FittedForests:
         """Return the model, read once: another thread may swap in the next one."""
         return cast(FittedForests, super()._checked())
+
+
+def read_model(model: Any, asked_by: str) -> FittedForests:
+    """Return the fitted state of a classifier or a snapshot, with its current parameters, or raise for other objects.
+
+    It is read once: another thread may go on learning.
+    """
+    snapshot = model.snapshot(samples=True) if isinstance(model, BaseADFClassifier) else model
+    if not isinstance(snapshot, Snapshot):
+        raise InputTypeError(
+            f"{asked_by} was given {type(model).__name__}; expected an AdaptiveDecisionForestClassifier, a "
+            "PaperADFClassifier or a Snapshot of one."
+        )
+    return cast(FittedForests, get_fitted(snapshot))
 
 
 def mean_importances(state: State, encoder: TableEncoder) -> Float64Array:

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.adaptation.voting import ratios_of
+from adforest.classifier import read_model
 from adforest.forest import Tree, TreeEditor
 from adforest.forest.tree import LeafCounts
-from adforest.integrations._forests import LeafProba, leaf_probabilities, read_model
+from adforest.integrations._forests import LeafProba, leaf_probabilities
 from adforest.integrations.onnx import to_onnx
 from adforest.integrations.onnx.export import _add_outputs
 from adforest.integrations.onnx.graph import Graph

@@ -8,9 +8,9 @@ import numpy as np
 
 from adforest.adaptation import State
 from adforest.base import FittedModel
+from adforest.classifier import read_model
 from adforest.exceptions import InputError
 from adforest.forest.types import AnyArray
-from adforest.integrations._forests import read_model
 from adforest.integrations.onnx.comparing import check_answers
 from adforest.integrations.onnx.graph import MAX_BYTES, Graph
 from adforest.integrations.onnx.inputs import check_names, check_text, inputs_of, matrix_of
