@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
+from adforest.estimator_settings import read_settings
 from adforest.forest.tree import ROOT_ADDED
 from small_forests import clusters, forest, swapped
 
@@ -15,8 +16,7 @@ def paper(**changes):
 
 
 def settings_of(**changes):
-    model = paper(**changes)
-    return model._settings(model._grower(2), 0)
+    return read_settings(paper(**changes), n_features=2, seed=0)
 
 
 def test_defaults_are_those_of_the_published_experiments():

@@ -15,6 +15,7 @@ from adforest.forest.types import BoolArray, Float64Array
 from adforest.growers import Grower, SysForGrower
 from adforest.parallel import in_threads
 from adforest.parameters import COMMON, OneOf, Rules
+from experiments.rivals.base import NumericalRival
 from experiments.rivals.forests import ForestRival, forest_of
 
 
@@ -30,7 +31,7 @@ class Boxed:
 BASE_FORESTS = ("random_forest", "sysfor")
 
 
-class CIRFClassifier(ForestRival[Boxed]):
+class CIRFClassifier(ForestRival[Boxed], NumericalRival[Boxed]):
     """Class-incremental random forest: batches of known classes are counted, a new class gets a root and a leaf.
 
     The first batch makes a forest. A later batch of known classes only adds to the counts of the leaves its
@@ -96,7 +97,6 @@ class CIRFClassifier(ForestRival[Boxed]):
 
     _rules: ClassVar[Rules] = COMMON | {"base_forest": (OneOf(*BASE_FORESTS),)}
     _fixed: ClassVar[tuple[str, ...]] = ("base_forest", *ForestRival._fixed)
-    _takes_categories = False
 
     def __init__(
         self,

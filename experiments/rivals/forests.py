@@ -7,15 +7,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adforest.base import EncodedBatch, FittedModel, StateT, VotingBatchClassifier
+from adforest.base import EncodedBatch, FittedModel, StateT
 from adforest.forest import Forest, GrowthParams, Samples, Tree
 from adforest.forest.types import Float64Array, Int32Array
 from adforest.growers import Grower, RandomForestGrower, TreeRequest, count_features
 from adforest.parallel import spawn_seeds
 from adforest.parameters import AT_LEAST_ONE, COMMON, Rules
+from experiments.rivals.base import Rival
 
 
-class ForestRival(VotingBatchClassifier[StateT]):
+class ForestRival(Rival[StateT]):
     """A rival whose state is, or holds, a forest of our own trees; they vote softly."""
 
     max_features: str | float | None

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from joblib import effective_n_jobs
 
-from adforest.base import EncodedBatch, FittedModel, VotingBatchClassifier
+from adforest.base import EncodedBatch, FittedModel
 from adforest.forest.types import Float64Array
 from adforest.libraries import require
 from adforest.parameters import AT_LEAST_ONE, COMMON, Rules
+from experiments.rivals.base import Rival
 
 NONE = -1
 
@@ -26,7 +27,7 @@ class Boosted:
     n_restarts: int
 
 
-class ContinuedLightGBMClassifier(VotingBatchClassifier[Boosted]):
+class ContinuedLightGBMClassifier(Rival[Boosted]):
     """LightGBM that goes on boosting its last model with every batch.
 
     LightGBM's number of classes is fixed when a model is made. A class that was declared, by

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from adforest.base import BatchClassifier, EncodedBatch, FittedModel
+from adforest.base import EncodedBatch, FittedModel
 from adforest.forest.types import Float64Array
+from experiments.rivals.base import DistanceRival
 from experiments.rivals.means import ClassSums, squared_distances
 
 
-class NCMClassifier(BatchClassifier[ClassSums]):
+class NCMClassifier(DistanceRival[ClassSums]):
     """Nearest class mean: each class is the mean of all its samples, and the nearest mean answers.
 
     Means are kept as sums and counts, so after any number of batches they are those of all samples seen.
@@ -51,8 +52,6 @@ class NCMClassifier(BatchClassifier[ClassSums]):
     >>> model.means_.tolist(), model.predict([[1.2], [50]]).tolist()
     ([[9.0], [60.0], [1.5]], ['low', 'huge'])
     """
-
-    _takes_categories = False
 
     def __init__(self, *, random_state: Any = None) -> None:
         self.random_state = random_state

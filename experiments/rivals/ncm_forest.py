@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adforest.base import EncodedBatch, FittedModel, VotingBatchClassifier
+from adforest.base import EncodedBatch, FittedModel
 from adforest.forest.types import Float64Array, Int32Array, Int64Array
 from adforest.parallel import in_threads
 from adforest.parameters import AT_LEAST_ONE, COMMON, Rules
+from experiments.rivals.base import NumericalRival
 from experiments.rivals.ncm_tree import NCMParams, NCMTree
 
 
@@ -24,7 +25,7 @@ class Grove:
     leaf_of: tuple[Int64Array, ...]
 
 
-class NCMForestClassifier(VotingBatchClassifier[Grove]):
+class NCMForestClassifier(NumericalRival[Grove]):
     """Forest whose nodes send a sample to the side of its nearest class mean.
 
     A node knows the means of the classes that were there when it was made, each drawn at random to be positive or
@@ -75,7 +76,6 @@ class NCMForestClassifier(VotingBatchClassifier[Grove]):
     """
 
     _rules: ClassVar[Rules] = COMMON | {"n_assignments": (AT_LEAST_ONE,)}
-    _takes_categories = False
 
     def __init__(
         self,

@@ -19,7 +19,6 @@ from adforest.parameters import (
     Rules,
     Splitting,
     one_of,
-    read_bytes,
 )
 
 
@@ -162,6 +161,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
     'SUC'
     """
 
+    _algorithm = "adaptive"
     _adds_rates = True
     _tuning = TUNING  # experiments set another one on an instance
     _rules: ClassVar[Rules] = FOREST_RULES | {
@@ -221,13 +221,3 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def _own_settings(self) -> dict[str, Any]:
-        size, n_bytes = self.memory_size, None
-        if isinstance(size, str):
-            n_bytes = read_bytes(size)
-            size = None if n_bytes else 0
-        return {"algorithm": "adaptive", "memory_size": size, "memory_bytes": n_bytes, "tuning": self._tuning}
-
-    def _answer_settings(self) -> dict[str, Any]:
-        return {"answer_for": self.answer_for, "n_jobs": self.n_jobs}

@@ -14,12 +14,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from adforest.encoding import EncodingRules, LabelTable, TableEncoder
-from adforest.encoding.tables import column_label
-from adforest.exceptions import Advice, InputError, InputTypeError, MissingSamplesError, ParameterError
+from adforest.exceptions import Advice, MissingSamplesError, ParameterError
 from adforest.forest import Samples
 from adforest.forest.forest import as_proba as as_proba
 from adforest.forest.types import AnyArray, Float64Array
-from adforest.merging import BatchPlan, BatchRules, BatchSource, LocalBatch, plan_batch
+from adforest.merging import BatchPlan, BatchRules, BatchSource, plan_batch
 from adforest.origins import Origins
 from adforest.parallel import spawn_seeds
 from adforest.parameters import COMMON, Rules, check_parameters
@@ -51,14 +50,12 @@ class EncodedBatch:
         Drawn once per model.
     fixed : dict
         Parameters that cannot change between batches, as they were at the first one.
-    source : BatchSource
     """
 
     plan: BatchPlan
     samples: Samples
     seed: int
     fixed: dict[str, Any]
-    source: BatchSource
 
     @property
     def number(self) -> int:
@@ -153,11 +150,26 @@ def set_fitted(estimator: Any, fitted: Any) -> None:
     estimator._model = fitted
 
 
-def check_changed_parameters(estimator: Any) -> None:
-    """Raise if a parameter of a classifier has a value that it cannot have, or that cannot change between batches."""
+def check_model_parameters(estimator: Any, fixed: dict[str, Any] | None = None) -> None:
+    """Raise if a parameter of a classifier has a value that it cannot have, or that cannot change between batches.
+
+    Parameters
+    ----------
+    estimator : BatchClassifier
+    fixed : dict, optional
+        Parameters that cannot change, as they were at the first batch; by default those of the fitted model.
+    """
     check_parameters(estimator, estimator._rules)
-    if hasattr(estimator, "_model"):
-        estimator._check_fixed(estimator._model.fixed)
+    if fixed is None:
+        fixed = estimator._model.fixed if hasattr(estimator, "_model") else {}
+    for name, before in fixed.items():
+        now = getattr(estimator, name)
+        if now is not before and not _is_equal(now, before):
+            raise ParameterError(
+                f"{name} of {type(estimator).__name__} was {before!r} when the model learnt its first batch and is "
+                f"{now!r} now, but it cannot change between batches.",
+                Advice("Set it back, or {refit}."),
+            )
 
 
 class FittedAttributes(Generic[StateT]):
@@ -182,6 +194,25 @@ class FittedAttributes(Generic[StateT]):
         """
         model, votes = self._model_and_votes(X)
         return model.most_likely(votes)
+
+    def predict_proba(self, X: Any) -> Float64Array:
+        """Predict class probabilities, in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return as_proba(self._model_and_votes(X)[1])
+
+    def predict_log_proba(self, X: Any) -> Float64Array:
+        """Predict logarithms of class probabilities, see `predict_proba`; minus infinity where one is 0."""
+        with np.errstate(divide="ignore"):
+            logs: Float64Array = np.log(self.predict_proba(X))
+        return logs
 
     @property
     def classes_(self) -> AnyArray:
@@ -218,109 +249,32 @@ class FittedAttributes(Generic[StateT]):
         return self._model
 
 
-class ProbabilityMixin(FittedAttributes[StateT]):
-    """Class probabilities of a model whose votes can be scaled to them."""
-
-    def predict_proba(self, X: Any) -> Float64Array:
-        """Predict class probabilities, in the order of ``classes_``.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        return as_proba(self._model_and_votes(X)[1])
-
-    def predict_log_proba(self, X: Any) -> Float64Array:
-        """Predict logarithms of class probabilities, see `predict_proba`; minus infinity where one is 0."""
-        with np.errstate(divide="ignore"):
-            logs: Float64Array = np.log(self.predict_proba(X))
-        return logs
-
-
 class BatchClassifier(FittedAttributes[StateT], ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Base class for batch-incremental classifiers: subclasses define how a batch changes the state, and its votes.
+    """Base class for batch-incremental classifiers: encodes batches, and what is to be predicted.
 
-    The new state replaces the old one with one assignment: other threads that predict meanwhile see the model before or
-    after the batch, and an exception leaves it as it was.
+    Subclasses learn a batch under the lock of the model and replace the fitted model with one assignment: other threads
+    that predict meanwhile see the model before or after the batch, and an exception leaves it as it was.
     """
 
     _rules: ClassVar[Rules] = COMMON
     _fixed: ClassVar[tuple[str, ...]] = ("categorical_features", "random_state")
-    _takes_categories: bool = True
-    _takes_missing: bool = True
     _reuses_codes: bool = False
     _adds_rates: bool = False
-
-    @abstractmethod
-    def _learnt_from(self, before: StateT | None, encoded: EncodedBatch) -> StateT:
-        """Return the state after a batch, without changing the one before; None means that nothing was learnt."""
 
     @abstractmethod
     def _votes(self, model: FittedModel[StateT], X: Float64Array) -> Float64Array:
         """Return votes for each class (columns by code) for each sample."""
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit a new model, with X, y as its first batch.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        self
-        """
-        with lock_of(self):
-            return self._learn(None, LocalBatch(X, y))
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Learn one more batch, which may bring new classes.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The same columns as before; data frames in any order.
-        y : array-like of shape (n_samples,)
-        classes : array-like, optional
-            Class values to expect. They appear in ``classes_`` before their first sample.
-
-        Returns
-        -------
-        self
-        """
-        with lock_of(self):
-            return self._learn(getattr(self, "_model", None), LocalBatch(X, y), classes)
-
-    def _learn(self, before: FittedModel[StateT] | None, source: BatchSource, classes: Any = None) -> Self:
-        """Learn a batch, local or distributed, then replace the model with one assignment."""
-        batch = self._encode(before, source, classes)
-        state = self._learnt_from(None if before is None else before.state, batch)
-        self._model = FittedModel.after(before, batch, state)
-        return self
-
     def _encode(self, before: FittedModel[StateT] | None, source: BatchSource, classes: Any) -> EncodedBatch:
         """Return a batch encoded, or raise if the model cannot learn it."""
-        rules = self._batch_rules(before)
-        survey, n_before = source.survey(rules), 0 if before is None else before.n_samples
-        labels, max_samples = None if before is None else before.labels, getattr(self, "max_samples", None)
-        plan = plan_batch(rules, survey, labels, n_before, classes, max_samples)
-        samples = source.draw(plan)
-        self._check_values(plan.encoder, samples.X, f"batch {plan.number}")
-        if before is not None:
-            return EncodedBatch(plan, samples, before.seed, before.fixed, source)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        fixed = {name: getattr(self, name) for name in self._fixed if hasattr(self, name)}
-        return EncodedBatch(plan, samples, seed, fixed, source)
-
-    def _batch_rules(self, before: FittedModel[StateT] | None) -> BatchRules:
-        """Return the input of the survey of the next batch, or raise if the model cannot learn it."""
-        check_parameters(self, self._rules)
-        name, listed = type(self).__name__, getattr(self, "categorical_features", "from_dtype")
+        check_model_parameters(self, {} if before is None else before.fixed)
+        name = type(self).__name__
+        if before is not None and not before.has_samples:
+            raise MissingSamplesError(
+                f"this {name} was saved with samples=False: it predicts, but cannot learn more batches, since the "
+                "samples that trees are grown from are not in the file.",
+                Advice("Load a file saved with samples=True, or {refit}.", shell="Name a file that has them."),
+            )
         encoding = EncodingRules(
             column_changes=getattr(self, "column_changes", None),
             max_categories=getattr(self, "max_categories", None),
@@ -328,49 +282,21 @@ class BatchClassifier(FittedAttributes[StateT], ClassifierMixin, BaseEstimator):
             reuses_codes=self._reuses_codes,
             adds_rates=self._adds_rates,
         )
-        if before is None:
-            return BatchRules(1, None, listed, name, encoding)
-        self._check_fixed(before.fixed)
-        if not before.has_samples:
-            raise MissingSamplesError(
-                f"this {name} was saved with samples=False: it predicts, but cannot learn more batches, since the "
-                "samples that trees are grown from are not in the file.",
-                Advice("Load a file saved with samples=True, or {refit}.", shell="Name a file that has them."),
-            )
-        return BatchRules(before.n_batches + 1, before.encoder, listed, name, encoding)
-
-    def _check_fixed(self, fixed: dict[str, Any]) -> None:
-        """Raise if a parameter has changed that cannot change between batches."""
-        for name, before in fixed.items():
-            now = getattr(self, name)
-            if now is not before and not _is_equal(now, before):
-                raise ParameterError(
-                    f"{name} of {type(self).__name__} was {before!r} when the model learnt its first batch and is "
-                    f"{now!r} now, but it cannot change between batches.",
-                    Advice("Set it back, or {refit}."),
-                )
-
-    def _check_values(self, encoder: TableEncoder, matrix: Float64Array, source: str) -> None:
-        """Raise if a table holds categories or missing values that this classifier cannot learn."""
-        name = type(self).__name__
-        if not self._takes_categories and encoder.is_categorical.any():
-            position = int(encoder.is_categorical.argmax())
-            where, shown = column_label(source, encoder.names, position), encoder.category_values(position)[:3]
-            raise InputTypeError(
-                f"{name} learns numbers only, but {where} is categorical ({', '.join(map(repr, shown))}). "
-                "Drop it, or convert it to numbers, for example to one 0/1 column a category."
-            )
-        if not self._takes_missing and np.isnan(matrix).any():
-            where = column_label(source, encoder.names, int(np.isnan(matrix).any(axis=0).argmax()))
-            raise InputError(
-                f"Input X contains NaN: {name} cannot learn missing values, but {where} lacks some. Drop those "
-                "samples, or fill them in, for example with SimpleImputer."
-            )
+        number, encoder = (1, None) if before is None else (before.n_batches + 1, before.encoder)
+        rules = BatchRules(number, encoder, getattr(self, "categorical_features", "from_dtype"), name, encoding)
+        labels, n_before = (None, 0) if before is None else (before.labels, before.n_samples)
+        max_samples = getattr(self, "max_samples", None)
+        plan = plan_batch(rules, source.survey(rules), labels, n_before, classes, max_samples)
+        samples = source.draw(plan)
+        if before is not None:
+            return EncodedBatch(plan, samples, before.seed, before.fixed)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        fixed = {name: getattr(self, name) for name in self._fixed if hasattr(self, name)}
+        return EncodedBatch(plan, samples, seed, fixed)
 
     def _model_and_votes(self, X: Any) -> tuple[FittedModel[StateT], Float64Array]:
         model = self._checked()
         matrix = model.encoder.translate(X, getattr(self, "column_changes", None))
-        self._check_values(model.encoder, matrix, "these samples")
         return model, model.in_order(self._votes(model, matrix))
 
     def _checked(self) -> FittedModel[StateT]:
@@ -383,13 +309,9 @@ class BatchClassifier(FittedAttributes[StateT], ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan, tags.input_tags.sparse = self._takes_missing, True
-        tags.input_tags.categorical = tags.input_tags.string = self._takes_categories
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
+        tags.input_tags.categorical = tags.input_tags.string = True
         return tags
-
-
-class VotingBatchClassifier(ProbabilityMixin[StateT], BatchClassifier[StateT]):
-    """Base class for batch-incremental classifiers whose votes can be scaled to class probabilities."""
 
 
 def _is_equal(one: Any, other: Any) -> bool:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from dataclasses import fields, replace
+from dataclasses import replace
 from os import PathLike
 from typing import Any, ClassVar, Literal, Self, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from adforest.adaptation import RECIPES, BatchReport, ClassWeight, Settings, State, find_forest, votes, with_columns
+from adforest.adaptation import RECIPES, State, find_forest, votes, with_columns
 from adforest.adaptation.undrawn import LeafCounter, learning_trees, with_counts
-from adforest.base import EncodedBatch, FittedModel, VotingBatchClassifier, lock_of
-from adforest.encoding import LabelTable, TableEncoder
-from adforest.exceptions import ParameterWarning, warn_caller
+from adforest.base import BatchClassifier, FittedModel, get_fitted, lock_of
+from adforest.encoding import TableEncoder
+from adforest.estimator_settings import answer_settings, read_settings
+from adforest.exceptions import InputTypeError
 from adforest.explaining import Explanation, explain
-from adforest.forest import Forest, GrowthParams, Samples, importances
+from adforest.forest import Forest, Samples, importances
 from adforest.forest.types import Float64Array, Int32Array, Int64Array
-from adforest.growers import GROWERS, Grower, count_features
+from adforest.libraries import require
 from adforest.merging import BatchSource, LocalBatch
 from adforest.parallel import in_threads
 from adforest.parameters import (
@@ -31,7 +31,6 @@ from adforest.parameters import (
     BaseForest,
     ColumnChanges,
     Integer,
-    MaxFeatures,
     OneOf,
     Rules,
     Splitting,
@@ -59,28 +58,17 @@ FOREST_RULES: Rules = COMMON | {
 _answering: WeakKeyDictionary[State, State] = WeakKeyDictionary()
 
 
-class BaseADFClassifier(TrackAttributes, VotingBatchClassifier[State]):
+class BaseADFClassifier(TrackAttributes, BatchClassifier[State]):
     """Base class of both Adaptive Decision Forests."""
 
-    _fixed: ClassVar[tuple[str, ...]] = ("n_estimators", "base_forest", *VotingBatchClassifier._fixed)
+    _fixed: ClassVar[tuple[str, ...]] = ("n_estimators", "base_forest", *BatchClassifier._fixed)
 
-    base_forest: BaseForest
-    max_features: MaxFeatures | float | None
-    min_samples_leaf: int
-    max_depth: int | None
-    class_weight: dict[Any, float] | Literal["balanced"] | None
+    _algorithm: ClassVar[Literal["adaptive", "paper"]]
+    _reuses_codes = True
+
     column_changes: ColumnChanges
     n_jobs: int | None
     verbose: int
-    _reuses_codes = True
-
-    @abstractmethod
-    def _own_settings(self) -> dict[str, Any]:
-        """Return the settings that are not simply the parameters of the same names."""
-
-    @abstractmethod
-    def _answer_settings(self) -> dict[str, Any]:
-        """Return the settings that only matter to predictions, by the current parameters."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit a new model, with X, y as its first batch.
@@ -124,73 +112,32 @@ class BaseADFClassifier(TrackAttributes, VotingBatchClassifier[State]):
         with lock_of(self):
             return self._learn(getattr(self, "_model", None), LocalBatch(X, y, sample_weight), classes)
 
-    def _learn(self, before: Any, source: BatchSource, classes: Any = None) -> Self:
+    def _learn(self, before: FittedForests | None, source: BatchSource, classes: Any = None) -> Self:
         """Learn a batch, local or distributed, then replace the model with one assignment."""
         batch = self._encode(before, source, classes)
-        start = self._start(before, batch)
-        state, report, answered = RECIPES[start.settings.algorithm](start, batch.samples, batch.labels.order)
-        if batch.samples.totals is not None:
-            state = self._with_undrawn(state, report, batch)
-        report = _with_class_values(report, batch.labels)
+        encoder, labels, samples = batch.encoder, batch.labels, batch.samples
+        n_columns = samples.X.shape[1]
+        settings = read_settings(self, n_columns, batch.seed, labels)
+        if before is None:
+            start = State.new(settings, n_columns)
+        else:
+            column_index = encoder.index_after_added(len(before.state.memory.values.types))
+            start = with_columns(before.state, column_index, n_columns, encoder.recycled_codes)
+            start = replace(start, settings=settings)
+        state, report, answered = RECIPES[settings.algorithm](start, samples, labels.order)
+        if samples.totals is not None:  # samples that were not drawn are counted in the trees that learnt the batch
+            trees = learning_trees(state, report.action)
+            state = with_counts(state, trees, source.count(batch.plan, LeafCounter.of(state, trees), self.n_jobs))
+        new_classes = np.sort(labels.by_arrival[list(report.new_classes)]).tolist()
+        report = replace(report, new_classes=tuple(new_classes))
         track = Track() if before is None else before.track
-        track = track.after(
-            report,
-            _newly_learnt(start, state, batch),
-            batch.encoder.recycled_codes,
-            answered,
-            is_new_regime=report.drift == "sustained" or state.regime_start != start.regime_start,
-        )
+        is_new_regime = report.drift == "sustained" or state.regime_start != start.regime_start
+        learnt = _newly_learnt(start, state, samples, encoder.n_features)
+        track = track.after(report, learnt, encoder.recycled_codes, answered, is_new_regime=is_new_regime)
         self._model = FittedForests.after(before, batch, state, track=track)
         if self.verbose:
             print(report)
         return self
-
-    def _start(self, before: FittedForests | None, batch: EncodedBatch) -> State:
-        """Return the state that a batch is learnt from: with the current parameters and columns."""
-        n_features = batch.samples.X.shape[1]
-        settings = self._settings(self._grower(n_features), batch.seed)
-        settings = replace(settings, class_weight=self._weight_by_code(batch.labels))
-        if before is None:
-            return State.new(settings, n_features)
-        column_index = batch.encoder.index_after_added(len(before.state.memory.values.types))
-        state = with_columns(before.state, column_index, n_features, batch.encoder.recycled_codes)
-        return replace(state, settings=settings)
-
-    def _settings(self, grower: Grower, seed: int) -> Settings:
-        """Return the settings of learning and predicting; class weights are added by class code."""
-        parameters = {one.name: getattr(self, one.name) for one in fields(Settings) if hasattr(self, one.name)}
-        return Settings(grower=grower, seed=seed, **parameters | {"class_weight": None} | self._own_settings())
-
-    def _grower(self, n_features: int) -> Grower:
-        """Return the grower that the parameters select; the criterion is that of a random forest."""
-        criterion = getattr(self, "criterion", "entropy") if self.base_forest == "random_forest" else "entropy"
-        params = GrowthParams(
-            max_features=count_features(self.max_features, n_features),
-            min_samples_leaf=self.min_samples_leaf,
-            max_depth=self.max_depth,
-            criterion="entropy" if criterion == "log_loss" else criterion,
-        )
-        return GROWERS[self.base_forest](params)
-
-    def _with_undrawn(self, state: State, report: BatchReport, batch: EncodedBatch) -> State:
-        """Count the samples of a batch that were not drawn in the leaves of the trees that have learnt it."""
-        trees = learning_trees(state, report.action)
-        counts = batch.source.count(batch.plan, LeafCounter.of(state, trees), self.n_jobs)
-        return with_counts(state, trees, counts)
-
-    def _weight_by_code(self, labels: LabelTable) -> ClassWeight:
-        """Return ``class_weight`` by class code; classes that it does not name have a weight of 1."""
-        given = self.class_weight
-        if given is None or isinstance(given, str):
-            return given
-        values = labels.by_arrival.tolist()
-        if given and not any(value in given for value in values):
-            warn_caller(
-                f"class_weight names {', '.join(map(repr, list(given)[:3]))}, but the classes seen so far are "
-                f"{', '.join(map(repr, values[:3]))}: no weight applies yet. Name classes by the values of y.",
-                ParameterWarning,
-            )
-        return tuple(float(given.get(value, 1.0)) for value in values)
 
     def _votes(self, model: FittedModel[State], X: Float64Array) -> Float64Array:
         return votes(self._answering_state(model.state), X, len(model.labels.by_arrival))
@@ -200,7 +147,7 @@ class BaseADFClassifier(TrackAttributes, VotingBatchClassifier[State]):
 
         It is the same object for the same parameters, so that arrays computed for the first prediction are reused.
         """
-        now = self._answer_settings()
+        now = answer_settings(self)
         for known in (state, _answering.get(state)):
             if known is not None and all(getattr(known.settings, name) == value for name, value in now.items()):
                 return known
@@ -323,14 +270,9 @@ class BaseADFClassifier(TrackAttributes, VotingBatchClassifier[State]):
         pandas.DataFrame
             Columns such as ``accuracy_vote``, ``drift``, ``seconds``; NaN or None where a batch has no such value.
         """
-        try:
-            from pandas import DataFrame
-        except ImportError as error:
-            raise ImportError(
-                "history_frame() makes a pandas data frame, but pandas is not installed. Run: pip install pandas. "
-                "Or make another kind of table of [report.as_row() for report in model.history_]."
-            ) from error
-        return DataFrame([report.as_row() for report in self.history_])
+        besides = ", or make another kind of table of [report.as_row() for report in model.history_]"
+        pandas = require("pandas", "history_frame()", besides=besides)
+        return pandas.DataFrame([report.as_row() for report in self.history_])
 
     @property
     def feature_importances_(self) -> Float64Array:
@@ -371,6 +313,20 @@ class BaseADFClassifier(TrackAttributes, VotingBatchClassifier[State]):
         return cast(FittedForests, super()._checked())
 
 
+def read_model(model: Any, asked_by: str) -> FittedForests:
+    """Return the fitted state of a classifier or a snapshot, with its current parameters, or raise for other objects.
+
+    It is read once: another thread may go on learning.
+    """
+    snapshot = model.snapshot(samples=True) if isinstance(model, BaseADFClassifier) else model
+    if not isinstance(snapshot, Snapshot):
+        raise InputTypeError(
+            f"{asked_by} was given {type(model).__name__}; expected an AdaptiveDecisionForestClassifier, a "
+            "PaperADFClassifier or a Snapshot of one."
+        )
+    return cast(FittedForests, get_fitted(snapshot))
+
+
 def mean_importances(state: State, encoder: TableEncoder) -> Float64Array:
     """Return the importance of each feature in the forest of most weight, see `feature_importances_`."""
     grower, trees = state.settings.grower, state.forests[state.answering].forest.trees
@@ -380,14 +336,9 @@ def mean_importances(state: State, encoder: TableEncoder) -> Float64Array:
     return np.mean(relative, axis=0) if relative else np.zeros(encoder.n_features)
 
 
-def _newly_learnt(start: State, state: State, batch: EncodedBatch) -> Samples | None:
+def _newly_learnt(start: State, state: State, samples: Samples, n_features: int) -> Samples | None:
     """Return the samples that trees learnt with a batch: pending ones, then its own; None if these are pending too."""
     if state.pending is not None:
         return None
-    samples = batch.samples if start.pending is None else start.pending.joined(sampled(batch.samples))
-    return samples.of_columns(batch.encoder.n_features)
-
-
-def _with_class_values(report: BatchReport, labels: LabelTable) -> BatchReport:
-    """Return a report that names classes by value instead of code."""
-    return replace(report, new_classes=tuple(np.sort(labels.by_arrival[list(report.new_classes)]).tolist()))
+    learnt = samples if start.pending is None else start.pending.joined(sampled(samples))
+    return learnt.of_columns(n_features)

@@ -74,50 +74,21 @@ class PaperADFClassifier(BaseADFClassifier):
         Number of features tried at each node, see `AdaptiveDecisionForestClassifier`.
     max_depth : int or None, default=None
         Maximum depth of a tree.
-    class_weight : dict, "balanced" or None, default=None
-        Factors of the sample weights by class value, see `AdaptiveDecisionForestClassifier`.
-    categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
-    max_categories, min_frequency : int, float or None, default=None
-        Which values of a categorical column share one code for infrequent ones, as in scikit-learn's OneHotEncoder:
-        those less frequent than ``min_frequency`` (an int is a number of samples, a float a fraction of them),
-        and all but the most frequent ``max_categories - 1``. They are counted over all batches so far: a value gets its
-        own code with the batch that makes it frequent. Values never seen count as infrequent.
-    column_changes : {"error", "allow"}, default="error"
-        Whether a batch may add or drop columns, which are matched by name. "allow": a dropped column is missing in the
-        samples of the batch, a new one is learnt from that batch on; samples to be predicted may lack columns, and
-        columns that were never learnt are ignored.
-    n_jobs : int or None, default=None
-        Number of threads. The model is the same for any number.
-    random_state : int, RandomState or None, default=None
-        Random seed: the same seed and the same batches make the same model. None draws one with the first batch.
-    verbose : int, default=0
-        Print each batch's report if positive.
+    class_weight, categorical_features, max_categories, min_frequency, column_changes, n_jobs, random_state, verbose
+        As in `AdaptiveDecisionForestClassifier`.
 
     Attributes
     ----------
-    classes_ : ndarray
-        Class values seen or declared so far, sorted.
-    n_batches_, n_samples_seen_ : int
-        Number of batches learnt, and of their samples.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the columns have names.
-    feature_importances_ : ndarray
-        Entropy gain beyond chance by feature, summing to one.
+    classes_, n_batches_, n_samples_seen_, n_features_in_, feature_names_in_, feature_importances_, prequential_
+        As in `AdaptiveDecisionForestClassifier`.
     permanent_forest_, active_forest_ : Forest
     temporary_forest_ : Forest or None
         None unless there is drift.
     newest_forest_ : None
         Only `AdaptiveDecisionForestClassifier` has one.
     answering_forest_ : {"permanent", "active", "temporary"}
-    history_ : list of BatchReport
-        Of the last 1,000 batches.
-    history_blocks_ : list of BatchBlock
-        Summaries of the batches before these.
-    prequential_ : named tuple of y_true and y_proba
-        Class values of the last samples, 2,000 at most, and what `predict_proba` would have returned for them before
-        they were learnt; see `threshold_for_cost`.
+    history_, history_blocks_
+        Reports of the last 1,000 batches, and summaries of those before.
 
     References
     ----------
@@ -132,6 +103,7 @@ class PaperADFClassifier(BaseADFClassifier):
     ['low']
     """
 
+    _algorithm = "paper"
     _rules: ClassVar[Rules] = FOREST_RULES | {
         "reading": (one_of(Reading),),
         "repair_threshold": (FRACTION,),
@@ -192,19 +164,3 @@ class PaperADFClassifier(BaseADFClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def _own_settings(self) -> dict[str, Any]:
-        def read(value: Any, program: Any, text: Any) -> Any:
-            return value if value != "reading" else program if self.reading == "program" else text
-
-        return {
-            "algorithm": "paper",
-            "memory_size": read(self.memory_size, None, 0),
-            "perturbation": read(self.perturbation, "merged", "batch"),
-            "tree_repair": read(self.tree_repair, "any", "share"),
-            "renewal": 0.0,
-            "soft": self.voting == "soft",
-        }
-
-    def _answer_settings(self) -> dict[str, Any]:
-        return {"soft": self.voting == "soft", "n_jobs": self.n_jobs}

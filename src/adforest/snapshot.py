@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn, cast
 
 from adforest.adaptation import BatchReport, State, votes
-from adforest.base import FittedAttributes, FittedModel, ProbabilityMixin
+from adforest.base import FittedAttributes, FittedModel
 from adforest.exceptions import AdforestError
 from adforest.explaining import Explanation, explain
 from adforest.forest.types import Float64Array
@@ -58,7 +58,7 @@ class TrackAttributes(FittedAttributes[State]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Snapshot(ProbabilityMixin[State], TrackAttributes):
+class Snapshot(TrackAttributes):
     """Immutable copy of a model, as `AdaptiveDecisionForestClassifier.snapshot` returns it; it can only predict.
 
     It can be pickled and passed to other threads and processes. All its attributes are of the same state. Functions of

@@ -5,6 +5,7 @@ import pytest
 
 from adforest import AdaptiveDecisionForestClassifier, adaptation
 from adforest.adaptation.memory import Memory, WindowBound
+from adforest.estimator_settings import read_grower
 from adforest.forest import LeafCounts, Samples, Totals
 from adforest.forest._kernels.sampling import hashes
 from adforest.merging import LocalBatch
@@ -16,7 +17,7 @@ BOUND = 1_000
 @pytest.mark.parametrize("base_forest", ["random_forest", "sysfor", "hoeffding"])
 @pytest.mark.parametrize("memory_size", [None, 2_000])
 def test_trees_are_grown_from_no_more_samples_and_all_others_are_placed(base_forest, memory_size, monkeypatch):
-    grower = AdaptiveDecisionForestClassifier(base_forest=base_forest)._grower(2)
+    grower = read_grower(AdaptiveDecisionForestClassifier(base_forest=base_forest), 2)
     kind, sizes = type(grower), []
 
     def build(self, request):

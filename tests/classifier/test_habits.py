@@ -74,7 +74,7 @@ def test_history_is_a_flat_table_in_one_call(monkeypatch):
     assert not any(isinstance(value, dict) for value in table.iloc[-1])
     assert {"scenario", "drift", "seconds", "action_permanent", "n_leaves_newest", "votes_temporary"} <= set(table)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"pip install pandas\. Or make another kind of table"):
+    with pytest.raises(ImportError, match=r"pip install pandas, or make another kind of table"):
         model.history_frame()
 
 

@@ -170,7 +170,7 @@ def test_balanced_goes_by_all_that_was_seen():
     model = forest(class_weight="balanced")
     model.partial_fit(*overlapping(0, n=300, rare=0.03))
     model.partial_fit(*overlapping(1, n=3000, rare=0.5))
-    sample_weights = model._model.state.memory.sample_weights("balanced", 2)
+    sample_weights = model._model.state.settings.sample_weights(model._model.state.memory, 2)
     seen = model._model.state.memory.seen_by_class
     np.testing.assert_allclose(sample_weights.by_class * seen / seen.sum(), 0.5)
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.base import check_changed_parameters
+from adforest.base import check_model_parameters
 from adforest.cli.output import in_shell
 from adforest.exceptions import AdforestError, Advice, InputWarning
 from adforest.reading import read_batches
@@ -98,8 +98,8 @@ def test_errors_of_a_model_advise_options_in_a_shell():
         lambda: model.partial_fit([["x"], ["z"]], ["u", "v"]),
         lambda: model.partial_fit([[1.0, 2.0]], ["u"]),
         lambda: model.partial_fit([[1.0]], [1]),
-        lambda: check_changed_parameters(model.set_params(random_state=1)),
-        lambda: check_changed_parameters(model.set_params(random_state=0, window_size=0)),
+        lambda: check_model_parameters(model.set_params(random_state=1)),
+        lambda: check_model_parameters(model.set_params(random_state=0, window_size=0)),
     ):
         with pytest.raises(AdforestError) as caught:
             call()

@@ -12,7 +12,7 @@ import adforest
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.alerts.rules import KINDS
 from adforest.cli.app import COMMANDS
-from adforest.cli.parameters import MODEL, READING, read_value
+from adforest.cli.options import MODEL, READING, read_value
 from cli_commands import run, run_apart
 from documents import ROOT
 

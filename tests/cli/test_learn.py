@@ -15,7 +15,7 @@ import pytest
 from pyarrow import feather
 
 import adforest
-from adforest.cli.batches import content_digest
+from adforest.cli.batch_files import content_digest
 from adforest.cli.learning import Learner
 from adforest.origins import note_origins, origins_of
 from cli_commands import MOMENT, SMALL, content, json_lines, learnt, month, run, write_months

@@ -10,7 +10,7 @@ from pyarrow import csv, parquet
 
 import adforest
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.cli.batches import about_records
+from adforest.cli.batch_files import about_records
 from cli_commands import SMALL, json_lines, learnt, learnt_here, month, run, write_months
 from table_files import FORMATS, write
 

@@ -6,7 +6,7 @@ import stat
 import pytest
 
 import adforest
-from adforest.cli.versions import keep_version, versions_of
+from adforest.cli.version_files import keep_version, versions_of
 from adforest.origins import origins_of
 from alert_receivers import rule, rules
 from cli_commands import SMALL, content, json_lines, month, run, write_months

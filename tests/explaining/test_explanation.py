@@ -67,7 +67,7 @@ def test_frame_is_the_rows(explanation):
 
 def test_without_pandas_an_error_says_what_to_do(explanation, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"pip install pandas\. Or make another kind of table of explanation\.rows"):
+    with pytest.raises(ImportError, match=r"pip install pandas, or make another kind of table of explanation\.rows"):
         explanation.frame()
 
 

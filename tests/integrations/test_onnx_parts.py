@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.adaptation.voting import ratios_of
+from adforest.classifier import read_model
 from adforest.forest import Tree, TreeEditor
 from adforest.forest.tree import LeafCounts
-from adforest.integrations._forests import LeafProba, leaf_probabilities, read_model
+from adforest.integrations._forests import LeafProba, leaf_probabilities
 from adforest.integrations.onnx import to_onnx
 from adforest.integrations.onnx.export import _add_outputs
 from adforest.integrations.onnx.graph import Graph
-from adforest.integrations.onnx.trees import add_forest
+from adforest.integrations.onnx.tree_ensembles import add_forest
 from experiments.rivals import RefitForestClassifier
 
 
@@ -103,7 +104,7 @@ def test_a_graph_that_is_not_the_model_is_not_returned(model, monkeypatch):
 
 
 def test_probabilities_that_are_not_the_models_are_found_whatever_the_labels(model, monkeypatch):
-    monkeypatch.setattr("adforest.integrations.onnx.checking.is_tie", lambda shares: np.ones(len(shares), dtype=bool))
+    monkeypatch.setattr("adforest.integrations.onnx.comparing.is_tie", lambda shares: np.ones(len(shares), dtype=bool))
     to_onnx(model)
     monkeypatch.setattr("adforest.integrations.onnx.votes.ratios_of", wrong_ratios)
     with pytest.raises(RuntimeError, match="samples otherwise than the model"):

@@ -67,7 +67,7 @@ def test_every_model_can_be_seen_and_written_as_json(name, tmp_path):
 
 
 def test_what_cannot_be_seen():
-    with pytest.raises(TypeError, match="got RefitForestClassifier; expected a fitted"):
+    with pytest.raises(TypeError, match="was given RefitForestClassifier; expected an AdaptiveDecisionForest"):
         ModelView.from_estimator(RefitForestClassifier())
 
 

@@ -12,7 +12,7 @@ from adforest.monitor import ModelView, write_report
 from adforest.monitor.model_files import LoadedModel
 from adforest.monitor.pages.markup import VOID, Markup, join, tag
 from adforest.monitor.pages.page import Asked, model_page, report_page
-from adforest.monitor.pages.trees import TreeChoice
+from adforest.monitor.pages.tree_figure import TreeChoice
 from rent_stream import rent_model
 from saved_models import CASES
 

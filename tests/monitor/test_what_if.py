@@ -6,7 +6,7 @@ import pytest
 
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.monitor import ModelView
-from adforest.monitor.pages.trees import TreeChoice, trees_part
+from adforest.monitor.pages.tree_figure import TreeChoice, trees_part
 from adforest.monitor.pages.what_if import last_sample, read_sample, what_if_part
 from adforest.monitor.tree_nodes import view_path, view_tree
 from rent_stream import rent_model

@@ -7,6 +7,7 @@ import numpy as np
 
 from adforest import AdaptiveDecisionForestClassifier, adaptation
 from adforest.adaptation import State
+from adforest.estimator_settings import read_settings
 from adforest.forest import GrowthParams, Samples
 from adforest.growers import RandomForestGrower
 
@@ -17,7 +18,7 @@ NUMERICAL = np.zeros(2, dtype=np.int32)  # two attributes, both of them numbers
 def make_settings(**changes):
     """Return the estimator's own defaults as adaptation knows them, but 10 trees and two attributes tried."""
     model = AdaptiveDecisionForestClassifier(10)
-    settings = model._settings(model._grower(n_features=2), seed=0)
+    settings = read_settings(model, n_features=2, seed=0)
     params = GrowthParams(max_features=2, min_samples_leaf=changes.get("min_samples_leaf", 1))
     return replace(settings, **{"grower": RandomForestGrower(params)} | changes)
 

@@ -23,7 +23,7 @@ from adforest.forest import Forest, Samples, Tree
 from adforest.forest.packed import PackedRows
 from adforest.origins import Origins
 from adforest.snapshot import FittedForests
-from adforest.storage import encoders, evidence, models, origins, state, tracking, trees
+from adforest.storage import encoders, evidence_fields, models, origin_fields, state_fields, track_fields, tree_fields
 from adforest.storage.values import decode, encode, text_array
 from adforest.tracking import BatchBlock, ClassLives, ColumnSketches, History, Prequential, Track
 from adforest.tracking.history import FiguresOverTime
@@ -37,16 +37,16 @@ def names(fields):
 
 # By class: fields that are written by a line each, and those that are written or found again in another way.
 WRITTEN = {
-    Memory: (names(state.MEMORY), {"values"}),
-    PackedRows: (names(state.VALUES), set()),
+    Memory: (names(state_fields.MEMORY), {"values"}),
+    PackedRows: (names(state_fields.VALUES), set()),
     # Made anew where they pay; what waits is whole batches, and was scored already.
-    Samples: (names(state.PENDING), {"codes", "totals", "regrouped"}),
-    ClassMix: (names(state.CLASS_MIX), set()),
-    Box: (names(state.BOX), {"categories"}),
-    Forest: (names(state.FOREST), {"trees", "leaf_of"}),
-    ForestState: (names(state.FOREST_STATE), {"forest", "box"}),
+    Samples: (names(state_fields.PENDING), {"codes", "totals", "regrouped"}),
+    ClassMix: (names(state_fields.CLASS_MIX), set()),
+    Box: (names(state_fields.BOX), {"categories"}),
+    Forest: (names(state_fields.FOREST), {"trees", "leaf_of"}),
+    ForestState: (names(state_fields.FOREST_STATE), {"forest", "box"}),
     State: (
-        names(state.STATE),
+        names(state_fields.STATE),
         {
             "settings",
             "memory",
@@ -58,12 +58,15 @@ WRITTEN = {
             "recency",
         },  # settings: parameters
     ),
-    Evidence: (names(evidence.EVIDENCE), {"voters", "weights", "shrinkage", "oob_bias", "mix_changes", "calibration"}),
+    Evidence: (
+        names(evidence_fields.EVIDENCE),
+        {"voters", "weights", "shrinkage", "oob_bias", "mix_changes", "calibration"},
+    ),
     MixChanges: (set(), {"changed", "kept", "in_a_row"}),
     OobBias: (set(), {"errors"}),
-    RecentSamples: (names(state.RECENT), set()),
+    RecentSamples: (names(state_fields.RECENT), set()),
     Tree: (
-        names(trees.FIELDS) - {"n_nodes", "n_words", "n_rows", "threshold", "left", "split"},
+        names(tree_fields.FIELDS) - {"n_nodes", "n_words", "n_rows", "threshold", "left", "split"},
         {"nodes", "row_start", "n_leaves", "_before", "_sums"},
     ),
     TableEncoder: (
@@ -74,17 +77,17 @@ WRITTEN = {
     CategoryRates: (names(encoders.RATES_FIELDS), {"classes"}),
     Categories: (names(encoders.CATEGORIES_FIELDS), {"index_of"}),
     LabelTable: (set(), {"by_arrival", "classes", "order"}),
-    BatchReport: (set(tracking.FIELDS), set()),
-    BatchBlock: (set(tracking.BLOCK_FIELDS), set()),
+    BatchReport: (set(track_fields.FIELDS), set()),
+    BatchBlock: (set(track_fields.BLOCK_FIELDS), set()),
     History: (set(), {"reports", "blocks", "sustained"}),
-    ClassLives: (names(tracking.LIVES), set()),
-    ColumnSketches: (names(tracking.SKETCHES), {"over_time"}),
-    FiguresOverTime: (names(tracking.OVER_TIME), set()),
-    Prequential: (names(tracking.PREQUENTIAL), set()),
+    ClassLives: (names(track_fields.LIVES), set()),
+    ColumnSketches: (names(track_fields.SKETCHES), {"over_time"}),
+    FiguresOverTime: (names(track_fields.OVER_TIME), set()),
+    Prequential: (names(track_fields.PREQUENTIAL), set()),
     Track: (set(), {"history", "classes", "columns", "prequential"}),
     FittedForests: (names(models.MODEL), {"encoder", "labels", "state", "track", "fixed", "origins"}),
     Origins: (
-        names([origins.DIGESTS, origins.SIZES, origins.EPOCH, origins.POSITION]),
+        names([origin_fields.DIGESTS, origin_fields.SIZES, origin_fields.EPOCH, origin_fields.POSITION]),
         {"target", "reading", "stream", "rule_counts", "alerts"},
     ),
 }

@@ -7,7 +7,7 @@ import adforest
 from adforest import ModelFileError
 from adforest.origins import DIGEST_BYTES, Origins, note_origins, origins_of
 from adforest.storage.fields import PartReader, PartWriter
-from adforest.storage.origins import read_origins, write_origins
+from adforest.storage.origin_fields import read_origins, write_origins
 from saved_models import numbers, ours
 
 ALERT = '{"id": "1", "message": "batch 2 brings the new class a"}'

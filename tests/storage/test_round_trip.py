@@ -9,7 +9,7 @@ import pytest
 
 import adforest
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.adaptation import paper, update
+from adforest.adaptation import paper_update, update
 from adforest.growers import GROWERS
 from adforest.monitor import ModelView, tree_text
 from adforest.storage.encoders import KINDS
@@ -19,7 +19,7 @@ from saved_models import CASES, numbers, ours
 @pytest.fixture(autouse=True)
 def _still_clock(monkeypatch):
     """Batches take no time, since reports tell how long they took."""
-    for module in (paper, update):
+    for module in (paper_update, update):
         monkeypatch.setattr(module, "perf_counter", lambda: 0.0)
     monkeypatch.setattr(adforest.adaptation.steps, "time", lambda: 1.7e9)
 

@@ -1,6 +1,6 @@
 """The algorithm: how a batch changes the forests, memory and weights of a state."""
 
-from adforest.adaptation import paper, update
+from adforest.adaptation import paper_update, update
 from adforest.adaptation.memory import ClassWeight
 from adforest.adaptation.repair import READINGS
 from adforest.adaptation.report import FORESTS, BatchReport
@@ -22,5 +22,5 @@ __all__ = [
 
 RECIPES = {
     "adaptive": update.learn,
-    "paper": paper.learn,
+    "paper": paper_update.learn,
 }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adforest.adaptation.memory import ClassWeight, Memory, WindowBound
+from adforest.adaptation.memory import ClassWeight, Memory, SampleWeights, WindowBound
 from adforest.adaptation.tuning import TUNING, Tuning
 from adforest.forest._kernels import variants
 from adforest.forest.types import AnyArray, Float64Array, Int64Array
@@ -51,7 +51,7 @@ class ClassMix:
     ) -> ClassMix:
         """Return the mix after some batches, of which the window begins with one."""
         n_classes = len(memory.seen_by_class)
-        sample_weights = memory.sample_weights(class_weight, n_classes, tuning)
+        sample_weights = SampleWeights.of(class_weight, memory.seen_by_class, memory.weight_by_class, n_classes, tuning)
         first = memory.first_since(n_batches)
         last, given = memory.y[first:], memory.weight_at(slice(first, None))
         seen: AnyArray = memory.seen_by_class

@@ -118,7 +118,7 @@ def judge_recent(state: State, samples: Samples, leaves: Int32Array, answers: Re
         if delay or answers is None or answers.ratios.shape[1] < n_classes:
             votes = forest_votes(state, samples.X, n_classes, leaves)
             answers = known.answers(votes, leaves, **label_counts(state, n_classes), tuning=state.settings.tuning)
-        sample_weights = state.memory.sample_weights(state.settings.class_weight, n_classes, state.settings.tuning)
+        sample_weights = state.settings.sample_weights(state.memory, n_classes)
         weight = as_samples(sample_weights.of_samples(samples.y, samples.weight), len(samples))
         recent = recent.judged(answers, samples.y, weight, state.settings.tuning)
     return recent.after(samples.y, leaves, delay, state.settings.tuning)
@@ -136,7 +136,7 @@ def _predictions(state: State, samples: Samples, leaves: Mapping[str, Int32Array
     tuning = state.settings.tuning
     drawn = judged_indices(state.settings.seed, state.n_batches, len(samples), tuning.max_judged)
     X, y = samples.X[drawn], samples.y[drawn]
-    sample_weights = state.memory.sample_weights(state.settings.class_weight, samples.n_classes, tuning)
+    sample_weights = state.settings.sample_weights(state.memory, samples.n_classes)
     weight = as_samples(sample_weights.of_samples(y, samples.weight_at(drawn)), len(y))
     by_strength, proba, recency = {}, {}, np.ones(len(y))
     for name, forest in state.judged.items():

@@ -240,10 +240,6 @@ class Memory:
         """Return all samples as a block to grow from."""
         return Samples(self.matrix(), self.y, self.serial, n_categories, n_classes, weight=self.weight)
 
-    def sample_weights(self, class_weight: ClassWeight, n_classes: int, tuning: Tuning = TUNING) -> SampleWeights:
-        """Return the factors of the sample weights."""
-        return SampleWeights.of(class_weight, self.seen_by_class, self.weight_by_class, n_classes, tuning)
-
     def survivors(self, size: int | None, window_start: int, tuning: Tuning = TUNING) -> Int64Array | None:
         """Return the positions of the samples to keep, or None where all may stay.
 

@@ -180,7 +180,3 @@ class RecentSamples:
         elif self.is_used:
             leaves = np.concatenate([self.leaves, leaves], axis=1)
         return RecentSamples(self.weights, last, np.ascontiguousarray(leaves[:, -len(last) :]), pairs, counts)
-
-    def rerouted(self, y: Int32Array, leaves: Int32Array) -> RecentSamples:
-        """Return the samples with their new leaves after the permanent forest has changed."""
-        return replace(self, y=y, leaves=leaves)

@@ -11,8 +11,23 @@ PERMANENT, ACTIVE, TEMPORARY, NEWEST = FORESTS = ("permanent", "active", "tempor
 METRICS = ("balanced_accuracy", "log_loss", "brier_score", "roc_auc", "average_precision")
 
 
+class Row:
+    """Base class of reports that can be rows of a table."""
+
+    __slots__ = ()
+
+    def as_row(self) -> dict[str, Any]:
+        """Return a flat dictionary: what is by forest or member has a key for each, such as ``accuracy_vote``."""
+        row: dict[str, Any] = {}
+        for one in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, one.name)
+            is_by_name = isinstance(value, dict)
+            row |= {f"{one.name}_{key}": figure for key, figure in value.items()} if is_by_name else {one.name: value}
+        return row
+
+
 @dataclass(frozen=True, slots=True)
-class BatchReport:
+class BatchReport(Row):
     """Report of one learnt batch.
 
     Attributes
@@ -105,10 +120,6 @@ class BatchReport:
     source: tuple[str, ...] = ()
     rows: tuple[int, int] | None = None
 
-    def as_row(self) -> dict[str, Any]:
-        """Return a flat dictionary: what is by forest has a key for each, such as ``accuracy_vote``."""
-        return flat_row(self)
-
     def __str__(self) -> str:
         new = f", new classes {', '.join(map(str, self.new_classes))}" if self.new_classes else ""
         lines = [
@@ -149,15 +160,3 @@ def scenario_of(batch_classes: Collection[Hashable], known_classes: Collection[H
     if batch & known:
         return "MKUC"
     return amount + "UC"
-
-
-def flat_row(owner: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass; a dictionary has a key for each of its own, such as ``accuracy_vote``."""
-    row: dict[str, Any] = {}
-    for one in fields(owner):
-        value = getattr(owner, one.name)
-        if isinstance(value, dict):
-            row |= {f"{one.name}_{name}": figure for name, figure in value.items()}
-        else:
-            row[one.name] = value
-    return row

@@ -147,7 +147,7 @@ def score_batch(state: State, samples: Samples, leaves: Leaves, order: Int64Arra
     right, given, highest, squares, positive, kept, recent = _joined(answers)
     kept = kept[-n_kept(samples.n_classes) :]
     ranked = ranking_metrics(y == order[1], positive) if len(order) == 2 else (None, None)
-    sample_weights = state.memory.sample_weights(state.settings.class_weight, samples.n_classes, state.settings.tuning)
+    sample_weights = state.settings.sample_weights(state.memory, samples.n_classes)
     scores = BatchScores(
         accuracies(right),
         weighted_accuracies(right, sample_weights.of_samples(y, samples.weight)),

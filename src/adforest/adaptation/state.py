@@ -10,7 +10,7 @@ import numpy as np
 from adforest.adaptation.boxes import Box
 from adforest.adaptation.class_mix import ClassMix
 from adforest.adaptation.evidence import Evidence
-from adforest.adaptation.memory import ClassWeight, Memory, WindowBound, sample_bytes
+from adforest.adaptation.memory import ClassWeight, Memory, SampleWeights, WindowBound, sample_bytes
 from adforest.adaptation.recent_samples import RecentSamples
 from adforest.adaptation.report import ACTIVE, FORESTS, PERMANENT
 from adforest.adaptation.tuning import TUNING, Tuning
@@ -63,6 +63,10 @@ class Settings:
     label_delay: int = 0
     class_weight: ClassWeight = None
     tuning: Tuning = TUNING
+
+    def sample_weights(self, memory: Memory, n_classes: int) -> SampleWeights:
+        """Return the factors of the weights of samples."""
+        return SampleWeights.of(self.class_weight, memory.seen_by_class, memory.weight_by_class, n_classes, self.tuning)
 
     def n_kept(self, memory: Memory) -> int | None:
         """Return how many samples memory keeps: all where None."""
@@ -216,10 +220,6 @@ class State:
     def with_samples(self, kept: Int64Array) -> State:
         """Return the state with only the samples at some indices of its memory, ascending."""
         return replace(self, memory=self.memory.keep(kept)).with_forests(lambda forest: forest.keep(kept))
-
-    def with_leaves_emptied(self) -> State:
-        """Return the state of forests without leaves of samples."""
-        return self.with_forests(Forest.forget)
 
     def with_forests(self, change: Callable[[Forest], Forest]) -> State:
         """Return the state with all forests changed, each once: the active one may be the permanent one."""

@@ -1,4 +1,4 @@
-"""The steps of learning one batch, out of which `adforest.adaptation.update` and `paper` make their recipes.
+"""The steps of learning one batch, out of which `adforest.adaptation.update` and `paper_update` make their recipes.
 
 Most time is spent on growing trees: the time for one is about proportional to its samples. With ``renewal`` r, a batch
 of n samples may cost a repaired forest r * (n + 500) for each of its trees, spent on regrowing the oldest trees from
@@ -39,9 +39,7 @@ class BatchUpdate:
         self.settings = _settings(state, batch)
         self.number = state.n_batches + 1
         self.memory = state.memory.add(batch, self.number)
-        self.sample_weights = self.memory.sample_weights(
-            self.settings.class_weight, batch.n_classes, self.settings.tuning
-        )
+        self.sample_weights = self.settings.sample_weights(self.memory, batch.n_classes)
         self.batch = self.sample_weights.applied_to(batch)
         self.samples = self.sample_weights.applied_to(self.memory.samples(batch.n_categories, batch.n_classes))
         uses_boxes, n_features = self.settings.uses_boxes, batch.X.shape[1]
@@ -169,7 +167,7 @@ class BatchUpdate:
     def _coded_since(self, first: int) -> Samples:
         """Return the samples from an index in memory on, coded once for all who grow from them."""
         if first not in self._coded:
-            self._coded[first] = self.settings.grower.coded(self.samples.since(first))
+            self._coded[first] = self.settings.grower.coded(self.samples.part(slice(first, None)))
         return self._coded[first]
 
     def _expanding(self, forest: Forest) -> list[int]:
@@ -266,7 +264,7 @@ class BatchUpdate:
         )
         state = state if kept is None else state.with_samples(kept)
         if settings.memory_size == 0:
-            state = state.with_leaves_emptied()
+            state = state.with_forests(Forest.forget)
         return replace(state, recency=self._recency(state), recent=self._recent(state)).with_class_mix()
 
     def _recent(self, state: State) -> RecentSamples:
@@ -275,7 +273,7 @@ class BatchUpdate:
             return state.recent
         last = slice(max(0, len(self.samples) - len(state.recent.y)), None)
         X, y = self.samples.X[last], self.samples.y[last]
-        return state.recent.rerouted(y, state.forests[PERMANENT].forest.route(X, self.settings.n_jobs))
+        return replace(state.recent, y=y, leaves=state.forests[PERMANENT].forest.route(X, self.settings.n_jobs))
 
     def _recency(self, state: State) -> tuple[Float32Array, ...]:
         """Return by tree of the permanent forest and node how recent samples are."""
@@ -317,7 +315,6 @@ def report_of(
     if before.pending is not None:
         known |= set(np.unique(before.pending.y).tolist())
     classes = set(np.unique(samples.y).tolist())
-    votes = answering_votes(state)
     action = work.action if work else dict.fromkeys(state.forests, "waiting")
     return BatchReport(
         batch=before.n_calls + 1,
@@ -330,7 +327,7 @@ def report_of(
         accuracy={},
         n_leaves={name: one.forest.n_leaves for name, one in state.forests.items()},
         answering=state.answering,
-        votes=votes,
+        votes=answering_votes(state),
         seconds=seconds,
         learnt_at=time(),
     )

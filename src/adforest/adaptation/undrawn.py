@@ -45,7 +45,7 @@ class LeafCounter:
         """Return the counter for some trees of a state."""
         settings, memory = state.settings, state.memory
         shapes = tuple((tree.nodes, tree.category_bits, tree.seed) for tree in trees)
-        sample_weights = memory.sample_weights(settings.class_weight, len(memory.seen_by_class), settings.tuning)
+        sample_weights = settings.sample_weights(memory, len(memory.seen_by_class))
         return cls(shapes, settings.grower, sample_weights)
 
     def count(self, samples: Samples, indices: Int32Array, n_jobs: int | None = None) -> list[LeafCounts]:

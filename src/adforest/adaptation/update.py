@@ -25,6 +25,7 @@ from adforest.adaptation.steps import BUILD, BUILD_NEWEST, BatchUpdate, answerin
 from adforest.adaptation.tuning import Tuning
 from adforest.forest import Samples
 from adforest.forest.types import Int64Array
+from adforest.parallel import in_threads
 
 
 class Outcome(NamedTuple):
@@ -71,8 +72,8 @@ def _build(state: State, batch: Samples) -> Outcome:
     """Build the first forest."""
     work = BatchUpdate(state, batch)
     work.build_first()
-    work.forests[PERMANENT].forest.find_sums(work.settings.n_jobs)
     permanent = work.forests[PERMANENT].forest
+    in_threads(lambda tree: tree.sums, permanent.trees, work.settings.n_jobs)  # the first prediction need not wait
     tuning = state.settings.tuning
     leaves = permanent.route(batch.X) if len(batch) < tuning.small_batch else None
     recent = replace(state.recent, weights=first_weights(tuning.high_trust))

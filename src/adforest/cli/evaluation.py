@@ -8,7 +8,7 @@ from math import log
 from pathlib import Path
 from typing import Any
 
-from adforest.cli.batches import (
+from adforest.cli.batch_files import (
     class_type,
     found_files,
     known_types,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from adforest.cli.batches import (
+from adforest.cli.batch_files import (
     class_type,
     column_names,
     content_digest,
@@ -21,8 +21,8 @@ from adforest.cli.batches import (
     with_noted,
 )
 from adforest.cli.model_file import ModelFile, Signature, naming_unwritten, real_path
+from adforest.cli.options import read_value
 from adforest.cli.output import option
-from adforest.cli.parameters import read_value
 from adforest.cli.stopping import holding_signals, keep_signals
 from adforest.cli.surveying import Fingerprint, Limits, Survey, ends_a_line, fingerprint, survey
 from adforest.exceptions import ParameterError
@@ -137,7 +137,7 @@ class Learner:
 
     def _set(self, parameters: Mapping[str, str]) -> None:
         """Set parameters of the model, or raise if one has a value that it cannot have."""
-        from adforest.base import check_changed_parameters
+        from adforest.base import check_model_parameters
 
         names = self.model.get_params()
         unknown = [name for name in parameters if name not in names]
@@ -145,7 +145,7 @@ class Learner:
             raise ValueError(f"a {type(self.model).__name__} has no {option(unknown[0])}. Leave it out.")
         self.model.set_params(**{name: read_value(value) for name, value in parameters.items()})
         try:
-            check_changed_parameters(self.model)
+            check_model_parameters(self.model)
         except ParameterError as error:
             raise ParameterError(_as_option(error.problem, parameters), error.advice) from None
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from adforest.cli.versions import drop_versions, is_kept, keep_version
+from adforest.cli.version_files import drop_versions, is_kept, keep_version
 from adforest.log_lines import remark
 from adforest.storage.locks import holder_of, lock_file, note_holder
 
@@ -57,7 +57,7 @@ class ModelFile:
         As it was given; it may be a link to the file.
 
     keep : int
-        How many earlier versions are kept, see `adforest.cli.versions`.
+        How many earlier versions are kept, see `adforest.cli.version_files`.
 
     Attributes
     ----------

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from adforest.cli.batches import shown
+from adforest.cli.batch_files import shown
 from adforest.log_lines import LogFormat, log_line, printable
 from adforest.wording import counted, size, utc
 

@@ -12,8 +12,8 @@ from typing import Any
 from adforest.cli.folder import FileLog, Folder
 from adforest.cli.learning import ChangedError, Learner
 from adforest.cli.model_file import ConflictError, NotWrittenError
+from adforest.cli.options import read_value
 from adforest.cli.output import in_shell
-from adforest.cli.parameters import read_value
 from adforest.cli.status import StatusFiles, notify
 from adforest.log_lines import remark
 

@@ -106,12 +106,6 @@ class Categories:
         return cls({}, ints, np.empty(0, dtype=np.int64), ints, np.full(2, np.nan))
 
     @property
-    def kind_alone(self) -> Categories:
-        """The first value alone, which is enough to compare the types of columns."""
-        first = dict.fromkeys(list(self.index_of)[:1], 0)
-        return replace(Categories.none(), index_of=first)
-
-    @property
     def identifies_samples(self) -> bool:
         """Whether there are nearly as many texts as samples."""
         is_text = isinstance(next(iter(self.index_of), None), str)

@@ -341,7 +341,8 @@ class TableEncoder:
     @property
     def for_surveys(self) -> TableEncoder:
         """Input of surveys: names and types, and of categories whether they are text."""
-        categories = tuple(None if known is None else known.kind_alone for known in self.categories)
+        first = [None if known is None else dict.fromkeys(list(known.index_of)[:1], 0) for known in self.categories]
+        categories = tuple(None if one is None else replace(Categories.none(), index_of=one) for one in first)
         return replace(self, categories=categories, recycled_codes={}, rates={}, rate_columns=())
 
     def _with_rate_columns(self) -> TableEncoder:

@@ -188,14 +188,8 @@ class Explanation:
         -------
         pandas.DataFrame
         """
-        try:
-            from pandas import DataFrame
-        except ImportError as error:
-            raise ImportError(
-                "frame() makes a pandas data frame, but pandas is not installed. Run: pip install pandas. "
-                "Or make another kind of table of explanation.rows()."
-            ) from error
-        return DataFrame(self.rows(sample))
+        besides = ", or make another kind of table of explanation.rows()"
+        return require("pandas", "frame()", besides=besides).DataFrame(self.rows(sample))
 
     def to_shap(self) -> Any:
         """Return bias and contributions as an explanation of the SHAP library, for its plots.

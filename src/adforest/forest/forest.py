@@ -144,10 +144,6 @@ class Forest:
         proba /= len(self)
         return proba
 
-    def find_sums(self, n_jobs: int | None) -> None:
-        """Compute the class weights of all nodes now, so that the first prediction does not wait for them."""
-        in_threads(lambda tree: tree.sums, self.trees, n_jobs)
-
     def recency(
         self, young: slice | Int64Array, expected: float, n_jobs: int | None, weight: Float64Array | None = None
     ) -> tuple[Float32Array, ...]:

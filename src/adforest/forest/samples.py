@@ -75,10 +75,6 @@ class Samples:
         weights = np.bincount(self.y, self.weight, minlength=self.n_classes).astype(np.float64)
         return Totals(len(self), by_class, weights)
 
-    def since(self, first: int) -> "Samples":
-        """Return the samples from an index on, to be coded by themselves."""
-        return self.part(slice(first, None))
-
     def part(self, positions: slice | AnyArray) -> "Samples":
         """Return the samples at some positions, to be coded by themselves."""
         X, y, serial = self.X[positions], self.y[positions], self.serial[positions]

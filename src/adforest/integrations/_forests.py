@@ -1,20 +1,17 @@
-"""Parts of a model for exports: its forests, the predictions of leaves, the splits of nodes."""
+"""Parts of a model for exports: the predictions of leaves, the splits of nodes."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from adforest.adaptation import State
 from adforest.adaptation.voting import shrinkage_of
-from adforest.base import FittedModel, get_fitted
-from adforest.classifier import BaseADFClassifier
-from adforest.exceptions import InputTypeError
+from adforest.base import FittedModel
 from adforest.forest import Tree
 from adforest.forest.tree import CATEGORICAL, MISSING_LEFT
 from adforest.forest.types import BoolArray, Float64Array, Int32Array
-from adforest.snapshot import Snapshot
 
 
 class LeafProba(NamedTuple):
@@ -55,21 +52,6 @@ class Splits(NamedTuple):
     missing_left: BoolArray
     members: dict[int, Int32Array]
     left: Int32Array
-
-
-def read_model(model: Any, asked_by: str) -> FittedModel[State]:
-    """Return the current state of a classifier or a snapshot, with its current parameters."""
-    if isinstance(model, Snapshot):
-        snapshot = model
-    elif isinstance(model, BaseADFClassifier):
-        snapshot = model.snapshot(samples=True)
-    else:
-        raise InputTypeError(
-            f"{asked_by} was given {type(model).__name__}; expected an AdaptiveDecisionForestClassifier, a "
-            "PaperADFClassifier or a Snapshot of one."
-        )
-    fitted: FittedModel[State] = get_fitted(snapshot)
-    return fitted
 
 
 def leaf_probabilities(model: FittedModel[State], name: str) -> list[LeafProba]:

@@ -85,20 +85,7 @@ class DaskAdaptiveDecisionForestClassifier(ClusterClassifier):
         return {name: value for name, value in state.items() if name != "_sent"} | {"client": None}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit a new model, with X, y as its first batch.
-
-        Parameters
-        ----------
-        X : dask DataFrame or array, list of delayed tables, or table
-        y : dask Series or array, list of delayed labels, or array-like
-            With the same partitions as X.
-        sample_weight : dask Series or array, list of delayed arrays, float, or array-like, optional
-            Sample weights, with the same partitions as X.
-
-        Returns
-        -------
-        self
-        """
+        """Fit a new model, with X, y as its first batch; for the parameters see `partial_fit`."""
         with lock_of(self):
             return self._learn_batch(None, X, y, None, sample_weight)
 
@@ -150,30 +137,14 @@ class DaskAdaptiveDecisionForestClassifier(ClusterClassifier):
         return self._with_predictions("predict", X, super().predict)
 
     def predict_proba(self, X: Any) -> Any:
-        """Predict class probabilities lazily, in the order of ``classes_``.
+        """Predict class probabilities, in the order of ``classes_``; lazily, as `predict` does.
 
-        Parameters
-        ----------
-        X : dask DataFrame or array, list of delayed tables, or table
-
-        Returns
-        -------
-        dask DataFrame or array, list of delayed arrays, or ndarray
-            The kind of X: a DataFrame has a column for each class.
+        Of a DataFrame, the result is one with a column for each class.
         """
         return self._with_predictions("predict_proba", X, super().predict_proba)
 
     def predict_log_proba(self, X: Any) -> Any:
-        """Predict logarithms of class probabilities; minus infinity where a probability is 0.
-
-        Parameters
-        ----------
-        X : dask DataFrame or array, list of delayed tables, or table
-
-        Returns
-        -------
-        dask DataFrame or array, list of delayed arrays, or ndarray
-        """
+        """Predict logarithms of class probabilities, see `predict_proba`; minus infinity where one is 0."""
         return self._with_predictions("predict_log_proba", X, super().predict_log_proba)
 
     def _with_predictions(self, method: str, X: Any, here: Callable[[Any], Any]) -> Any:

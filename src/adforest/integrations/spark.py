@@ -80,20 +80,7 @@ class SparkAdaptiveDecisionForest(ClusterClassifier):
     """
 
     def fit(self, df: Any, label_col: str, weight_col: str | None = None) -> Self:
-        """Fit a new model, with a DataFrame as its first batch.
-
-        Parameters
-        ----------
-        df : pyspark.sql.DataFrame
-        label_col : str
-            The column of the classes. All others are features: drop uninformative ones.
-        weight_col : str, optional
-            The column of the sample weights.
-
-        Returns
-        -------
-        self
-        """
+        """Fit a new model, with a DataFrame as its first batch; for the parameters see `partial_fit`."""
         with lock_of(self):
             return self._learn_frame(None, df, label_col, weight_col)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from adforest.adaptation import find_forest
+from adforest.classifier import read_model
 from adforest.forest import Tree
 from adforest.forest.types import Float64Array
-from adforest.integrations._forests import LeafProba, leaf_probabilities, read_model, splits_of
+from adforest.integrations._forests import LeafProba, leaf_probabilities, splits_of
 from adforest.libraries import require
 from adforest.snapshot import Snapshot
 

@@ -2,12 +2,12 @@
 
 from adforest.monitor.drawing import draw_tree
 from adforest.monitor.expectation import expected_accuracy
-from adforest.monitor.explanations import ExplanationDisplay
-from adforest.monitor.history import HistoryDisplay
+from adforest.monitor.explanation_display import ExplanationDisplay
+from adforest.monitor.history_display import HistoryDisplay
 from adforest.monitor.launch import serve
 from adforest.monitor.model_view import ModelView
 from adforest.monitor.pages.page import write_report
-from adforest.monitor.trees import tree_dot, tree_text
+from adforest.monitor.tree_writing import tree_dot, tree_text
 
 __all__ = [
     "ExplanationDisplay",

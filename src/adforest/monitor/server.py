@@ -22,7 +22,7 @@ from adforest.monitor.pages.frame import asset, root_from
 from adforest.monitor.pages.index import ModelSummary, address_of, error_page, index_page
 from adforest.monitor.pages.page import SPANS, Asked, model_page, report_page
 from adforest.monitor.pages.service import Service, ServiceStatus, service_part
-from adforest.monitor.pages.trees import TreeChoice
+from adforest.monitor.pages.tree_figure import TreeChoice
 from adforest.monitor.summaries import Summaries
 from adforest.storage import ModelFileError
 

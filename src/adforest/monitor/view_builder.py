@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +13,8 @@ from adforest.adaptation.memory import sample_bytes
 from adforest.adaptation.report import FORESTS, METRICS
 from adforest.adaptation.scoring import VOTE
 from adforest.adaptation.steps import answering_votes
-from adforest.base import get_fitted
-from adforest.classifier import BaseADFClassifier, mean_importances
+from adforest.classifier import mean_importances, read_model
 from adforest.encoding.rebuilding import write_value
-from adforest.exceptions import InputTypeError
 from adforest.forest._kernels import routing
 from adforest.monitor.column_drift import column_views, none_where_unknown
 from adforest.monitor.expectation import Record, expectation, followed
@@ -29,30 +27,23 @@ LAST_BATCHES = 3  # that count as the last ones where columns have not been coun
 MAX_EVENTS = 2_000
 
 
-class Seen(NamedTuple):
-    """Parts of a model or a snapshot."""
-
-    kind: str
-    model: FittedForests
-    state: State
-    has_samples: bool
-
-
 def view_of(estimator: Any) -> ModelView:
     """Return the view of a model or snapshot."""
-    seen = _seen(estimator)
-    model, state, track = seen.model, seen.state, seen.model.track
+    model = read_model(estimator, "the monitor")
+    state, track = model.state, model.track
+    is_paper = state.settings.algorithm == "paper"
+    frozen_kind = "PaperADFClassifier" if is_paper else "AdaptiveDecisionForestClassifier"
     history, sketches = track.history, track.columns
     record = followed(history.reports)
     importance = mean_importances(state, model.encoder)
     columns = column_views(model.encoder, sketches, importance)
     last = _range(sketches.last_batches)
     since = last[0] if last else max(1, model.n_batches - LAST_BATCHES + 1)
-    classes = _classes(seen, since)
+    classes = _classes(model, since)
     freshness = freshness_of(history.reports)
     recent = record.steps[-1].confidence if record.steps else None
     return ModelView(
-        kind=seen.kind,
+        kind=frozen_kind if isinstance(estimator, Snapshot) else type(estimator).__name__,
         n_batches=model.n_batches,
         n_samples=model.n_samples,
         n_classes=len(model.labels.classes),
@@ -67,24 +58,10 @@ def view_of(estimator: Any) -> ModelView:
         last_batches=last,
         past_batches=_range(sketches.past_batches[np.newaxis]) if sketches.past_batches.any() else None,
         forests=_forests(state),
-        memory=_memory(seen),
+        memory=_memory(model),
         expected=expectation(record, recent, history.reports[-1].n_samples),
         batches=history.reports,
     )
-
-
-def _seen(estimator: Any) -> Seen:
-    """Return the parts of an estimator, read once: another thread may go on learning."""
-    if isinstance(estimator, Snapshot):
-        frozen = get_fitted(estimator)
-        is_paper = frozen.state.settings.algorithm == "paper"
-        kind = "PaperADFClassifier" if is_paper else "AdaptiveDecisionForestClassifier"
-        return Seen(kind, frozen, frozen.state, estimator.has_samples)
-    if not isinstance(estimator, BaseADFClassifier):
-        kinds = "AdaptiveDecisionForestClassifier, PaperADFClassifier or Snapshot"
-        raise InputTypeError(f"got {type(estimator).__name__}; expected a fitted {kinds}")
-    model = get_fitted(estimator)
-    return Seen(type(estimator).__name__, model, estimator._answering_state(model.state), model.has_samples)
 
 
 def _timeline(blocks: Sequence[BatchBlock], reports: Sequence[BatchReport], record: Record) -> Timeline:
@@ -156,12 +133,12 @@ def _class_names(model: FittedForests) -> list[str]:
     return [write_value(value) for value in model.labels.by_arrival.tolist()]
 
 
-def _classes(seen: Seen, since: int) -> tuple[ClassView, ...]:
+def _classes(model: FittedForests, since: int) -> tuple[ClassView, ...]:
     """Return the classes, sorted; since is the first of the last batches."""
-    model, lives = seen.model, seen.model.track.classes
-    n_classes, memory = len(model.labels.by_arrival), seen.state.memory
+    lives, memory = model.track.classes, model.state.memory
+    n_classes = len(model.labels.by_arrival)
     kept = np.bincount(memory.y, minlength=n_classes)
-    per_sample = _sample_bytes(seen.state)
+    per_sample = _sample_bytes(model.state)
     back = {code: batch for code, _, batch in lives.returns.tolist()}
     gone = lives.is_gone
     names = _class_names(model)
@@ -200,16 +177,16 @@ def _sample_bytes(state: State) -> int:
     return sample_bytes(state.memory.values.row_bytes, len(trees))
 
 
-def _memory(seen: Seen) -> MemoryView:
+def _memory(model: FittedForests) -> MemoryView:
     """Return how much memory holds."""
-    state = seen.state
+    state = model.state
     n = len(state.memory)
     return MemoryView(
         n_samples=n,
         n_waiting=0 if state.pending is None else len(state.pending),
         limit=state.settings.n_kept(state.memory),
         bytes=n * _sample_bytes(state),
-        is_complete=seen.has_samples,
+        is_complete=model.has_samples,
     )
 
 

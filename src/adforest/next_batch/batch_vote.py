@@ -19,7 +19,6 @@ from adforest.encoding.tables import Table
 from adforest.exceptions import InputError, MemberWarning, warn_caller
 from adforest.forest._kernels.sampling import are_drawn
 from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array
-from adforest.merging import LocalBatch
 from adforest.next_batch.experts import ExpertWeights
 from adforest.next_batch.members import ANSWER, CLASSES, LEARN, LabelledSamples, LeftOut, Member, MemberSamples
 from adforest.next_batch.voting_report import VotingReport
@@ -119,11 +118,14 @@ def vote(state: VotingState, samples: MemberSamples, n_classes: int) -> Float64A
 
 
 def learn_batch(
-    before: VotingState, batch: EncodedBatch, templates: Mapping[str, Any], rules: RefitRules
+    before: VotingState,
+    batch: EncodedBatch,
+    table: Table | Float64Array,
+    templates: Mapping[str, Any],
+    rules: RefitRules,
 ) -> VotingState:
     """Return the state after a batch, which members predict first; the state before does not change."""
-    assert isinstance(batch.source, LocalBatch)
-    table, samples = batch.source.table, batch.samples
+    samples = batch.samples
     library = table.library if isinstance(table, Table) else None
     labelled = LabelledSamples(
         MemberSamples(samples.X, batch.encoder, library, table), samples.y, samples.weight, batch.labels

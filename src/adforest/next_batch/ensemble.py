@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import Bunch
 from sklearn.utils.metaestimators import _BaseComposition
 
-from adforest.base import EncodedBatch, FittedModel, VotingBatchClassifier, lock_of
+from adforest.base import BatchClassifier, FittedModel, lock_of
 from adforest.encoding.tables import read_table, source_of
 from adforest.exceptions import Advice, InputTypeError, ParameterError
 from adforest.forest.types import Float64Array
@@ -20,7 +20,7 @@ from adforest.next_batch.voting_report import VotingReport
 from adforest.parameters import ARRAY_LIKE, COMMON, Amount, Integer, Rules
 
 
-class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposition):  # type: ignore[misc]
+class NextBatchVotingClassifier(BatchClassifier[VotingState], _BaseComposition):  # type: ignore[misc]
     """Batch-incremental weighted vote of classifiers of any library.
 
     Members that have `partial_fit` learn every batch. Others are refitted from time to time, on a bounded sample of the
@@ -165,18 +165,20 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
         with lock_of(self):
             return self._learn(getattr(self, "_model", None), LocalBatch(X, y, sample_weight), classes)
 
-    def _learnt_from(self, before: VotingState | None, encoded: EncodedBatch) -> VotingState:
-        templates = self._templates()
-        if before is None:
-            before = VotingState.begin(templates, encoded.samples.X.shape[1])
-        names = [member.name for member in before.members]
+    def _learn(self, before: FittedModel[VotingState] | None, source: LocalBatch, classes: Any = None) -> Self:
+        """Learn a batch, then replace the model with one assignment."""
+        batch, templates = self._encode(before, source, classes), self._templates()
+        start = VotingState.begin(templates, batch.samples.X.shape[1]) if before is None else before.state
+        names = [member.name for member in start.members]
         if names != list(templates):
             raise ParameterError(
                 f"the members of {type(self).__name__} were {', '.join(names)} when it learnt its first batch and are "
                 f"{', '.join(templates)} now.",
                 Advice("Set them back, or {refit}."),
             )
-        return learn_batch(before, encoded, templates, RefitRules(self.refit_samples, self.refit_after))
+        rules = RefitRules(self.refit_samples, self.refit_after)
+        self._model = FittedModel.after(before, batch, learn_batch(start, batch, source.table, templates, rules))
+        return self
 
     def _templates(self) -> dict[str, Any]:
         """Return the members by name, or raise if they are invalid."""

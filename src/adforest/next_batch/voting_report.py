@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from adforest.adaptation.report import flat_row
+from adforest.adaptation.report import Row
 from adforest.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
-class VotingReport:
+class VotingReport(Row):
     """Report of one batch of a `NextBatchVotingClassifier`.
 
     Attributes
@@ -58,10 +58,6 @@ class VotingReport:
     action: dict[str, str]
     left_out: dict[str, str]
     seconds: dict[str, float]
-
-    def as_row(self) -> dict[str, Any]:
-        """Return a flat dictionary: values by member have a key for each, such as ``accuracy_vote``."""
-        return flat_row(self)
 
     def __str__(self) -> str:
         new = f", new classes {', '.join(map(str, self.new_classes))}" if self.new_classes else ""

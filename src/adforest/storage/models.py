@@ -10,6 +10,7 @@ import numpy as np
 from adforest.adaptive import AdaptiveDecisionForestClassifier
 from adforest.base import get_fitted, set_fitted
 from adforest.classifier import BaseADFClassifier
+from adforest.estimator_settings import read_settings
 from adforest.exceptions import ModelFileError
 from adforest.growers import GROWERS
 from adforest.paper import PaperADFClassifier
@@ -18,9 +19,9 @@ from adforest.snapshot import FittedForests
 from adforest.storage.container import Content
 from adforest.storage.encoders import codes_by_column, read_encoder, read_labels, write_encoder, write_labels
 from adforest.storage.fields import Flag, IntegerField, PartReader, PartWriter, Sizes, read_fields, write_fields
-from adforest.storage.origins import read_origins, write_origins
-from adforest.storage.state import read_state, write_state
-from adforest.storage.tracking import read_history, read_track, write_history, write_track
+from adforest.storage.origin_fields import read_origins, write_origins
+from adforest.storage.state_fields import read_state, write_state
+from adforest.storage.track_fields import read_history, read_track, write_history, write_track
 from adforest.storage.values import decode, encode
 
 CLASSIFIERS: dict[str, type[BaseADFClassifier]] = {
@@ -80,7 +81,7 @@ def classifier_of(content: Content) -> BaseADFClassifier:
     labels = read_labels(part.part("classes"), sizes)
     n_codes = codes_by_column(encoder)
     as_learnt = CLASSIFIERS[kind](**classifier.get_params(deep=False) | fixed)
-    settings = as_learnt._settings(as_learnt._grower(encoder.n_columns), known["seed"])
+    settings = read_settings(as_learnt, encoder.n_columns, known["seed"])
     n_tried = N_TRIED.read(part, {"n_columns_and_1": encoder.n_columns + 1})
     params = replace(settings.grower.params, max_features=n_tried)
     settings = replace(settings, grower=GROWERS[as_learnt.base_forest](params))

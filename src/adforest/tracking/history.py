@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adforest.adaptation import BatchReport
-from adforest.adaptation.report import METRICS, flat_row
+from adforest.adaptation.report import METRICS, Row
 from adforest.forest.types import AnyArray, Float32Array, Float64Array, Int32Array
 
 MAX_REPORTS = 1_000  # kept in full
@@ -17,7 +17,7 @@ MAX_COLUMN_BLOCKS = 64  # of statistics of columns; even, too
 
 
 @dataclass(frozen=True, slots=True)
-class BatchBlock:
+class BatchBlock(Row):
     """Summary of consecutive batches.
 
     Attributes
@@ -122,10 +122,6 @@ class BatchBlock:
             weighted_accuracy=_means(self.weighted_accuracy, later.weighted_accuracy, *tested),
             **sums | {name: _mean(getattr(self, name), getattr(later, name), *tested) for name in METRICS},
         )
-
-    def as_row(self) -> dict[str, Any]:
-        """Return a flat dictionary: values by forest have a key for each, such as ``accuracy_vote``."""
-        return flat_row(self)
 
 
 @dataclass(frozen=True, slots=True)

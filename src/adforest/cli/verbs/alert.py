@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from adforest.cli.options import AsJson
 from adforest.cli.output import print_json, say
-from adforest.cli.parameters import AsJson
 from adforest.wording import counted
 
 SENDING = 60.0  # seconds for which --send sends

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from adforest.cli.options import ANSWERING, TESTING, AsJson, ModelPath, Target, with_options
 from adforest.cli.output import print_json, print_table, progress_bar, say
-from adforest.cli.parameters import ANSWERING, TESTING, AsJson, ModelPath, Target, with_options
 from adforest.wording import counted
 
 SHOWN = 20  # classes in a table
@@ -159,7 +159,7 @@ def _add_files(
     tested: Any, files: list[str], reading: dict[str, Any], models: list[tuple[str, Any]], doing: str
 ) -> None:
     """Add files to an evaluation or a comparison behind a progress bar, with a warning of those that were learnt."""
-    from adforest.cli.batches import about_records, found_files
+    from adforest.cli.batch_files import about_records, found_files
     from adforest.cli.evaluation import warn_of_learnt
 
     with found_files(files, reading.get("order")) as paths:

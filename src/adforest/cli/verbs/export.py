@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from adforest.cli.options import AsJson, Force, ModelArgument
 from adforest.cli.output import print_json, say
-from adforest.cli.parameters import AsJson, Force, ModelArgument
 from adforest.wording import size
 
 FORMATS = {".onnx": "ONNX", ".tl": "Treelite", ".treelite": "Treelite", ".adf": "model file"}
@@ -54,7 +54,7 @@ def export(
     the history.
     """
     from adforest.cli.model_file import load_model
-    from adforest.cli.predictions import check_free
+    from adforest.cli.prediction_files import check_free
     from adforest.integrations.onnx import to_onnx
     from adforest.integrations.treelite import to_treelite
     from adforest.origins import note_origins, origins_of

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from adforest.cli.options import AsJson, ModelArgument
 from adforest.cli.output import print_json, print_table, say
-from adforest.cli.parameters import AsJson, ModelArgument
 from adforest.wording import counted, size, utc
 
 MARKS = {"none": "·", "temporary": "t", "sustained": "S"}

@@ -10,8 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.output import progress_bar
-from adforest.cli.parameters import (
+from adforest.cli.options import (
     MODEL,
     READING,
     AlertRules,
@@ -26,6 +25,7 @@ from adforest.cli.parameters import (
     Target,
     with_options,
 )
+from adforest.cli.output import progress_bar
 from adforest.log_lines import LogFormat, remark, set_log_format
 from adforest.wording import counted
 
@@ -74,7 +74,7 @@ def learn(
     model on the batch before learning it, and the forest with the most weight in the vote from then on.
     """
     from adforest.alerts import read_alerts
-    from adforest.cli.batches import about_records, column_names, found_files
+    from adforest.cli.batch_files import about_records, column_names, found_files
     from adforest.cli.learning import NO_TARGET, Learner
     from adforest.cli.model_file import locked
     from adforest.cli.progress import BatchTable

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from adforest.cli.options import ANSWERING, AsJson, Force, ModelPath, with_options
 from adforest.cli.output import print_json, progress_bar, say
-from adforest.cli.parameters import ANSWERING, AsJson, Force, ModelPath, with_options
 from adforest.wording import counted
 
 
@@ -42,9 +42,9 @@ def predict(
     Files may be larger than memory. Columns are found by name; those that the model does not know are ignored, the
     target too. The confidence is the probability of the label.
     """
-    from adforest.cli.batches import found_files
+    from adforest.cli.batch_files import found_files
     from adforest.cli.model_file import load_model
-    from adforest.cli.predictions import check_output
+    from adforest.cli.prediction_files import check_output
 
     check_output(out, force)
     is_escaped = escape_formulas and (out == "-" or out.lower().endswith(".csv"))
@@ -80,8 +80,8 @@ def _predict_all(
     """Write the predictions for all records, and return how often each label was predicted."""
     import numpy as np
 
-    from adforest.cli.batches import about_records, records_of
-    from adforest.cli.predictions import opened_writer, predicted, probability_columns, without_formulas
+    from adforest.cli.batch_files import about_records, records_of
+    from adforest.cli.prediction_files import opened_writer, predicted, probability_columns, without_formulas
 
     names = probability_columns(model, keep, has_probabilities=probabilities)
     counts = np.zeros(len(model.classes_), dtype=np.int64)
@@ -119,7 +119,7 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Explain the predictions for records of a file: what each column adds to the probability of a class."""
-    from adforest.cli.batches import found_files
+    from adforest.cli.batch_files import found_files
     from adforest.cli.model_file import load_model
 
     loaded = load_model(model)
@@ -144,7 +144,7 @@ def _take(model: Any, paths: list[Any], rows: list[int], reading: dict[str, Any]
     """Return the records of some rows as a table, in their order."""
     import pyarrow as pa
 
-    from adforest.cli.batches import records_of
+    from adforest.cli.batch_files import records_of
 
     found: dict[int, Any] = {}
     n_before = 0

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
+from adforest.cli.options import AlertRules
 from adforest.cli.output import say
-from adforest.cli.parameters import AlertRules
 
 
 class Action(StrEnum):

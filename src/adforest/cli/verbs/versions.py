@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from adforest.cli.options import AsJson, ModelArgument
 from adforest.cli.output import print_json, print_table, say
-from adforest.cli.parameters import AsJson, ModelArgument
 from adforest.wording import counted, size, utc
 
 WHAT_STAYS = (
@@ -20,7 +20,7 @@ WHAT_STAYS = (
 def versions(model: ModelArgument, as_json: AsJson = False) -> None:
     """List the versions of a model that were kept (learn and watch --keep), oldest first, the current one last."""
     from adforest.cli.model_file import load_model, real_path
-    from adforest.cli.versions import versions_of
+    from adforest.cli.version_files import versions_of
 
     load_model(model)
     paths = [*(one.path for one in versions_of(real_path(model))), model]
@@ -79,7 +79,7 @@ def rollback(
     """
     from adforest import load
     from adforest.cli.model_file import load_model, locked
-    from adforest.cli.versions import versions_of
+    from adforest.cli.version_files import versions_of
     from adforest.origins import note_origins, origins_of
 
     load_model(model)
@@ -162,7 +162,7 @@ def forget(
     No tree is grown from them any more. Trees that were grown from them stay, as the output says.
     """
     from adforest.cli.model_file import load_model, locked
-    from adforest.cli.versions import forget_records, versions_of
+    from adforest.cli.version_files import forget_records, versions_of
 
     load_model(model)
     with locked(model) as file:

@@ -8,10 +8,10 @@ import numpy as np
 
 from adforest.adaptation import State
 from adforest.base import FittedModel
+from adforest.classifier import read_model
 from adforest.exceptions import InputError
 from adforest.forest.types import AnyArray
-from adforest.integrations._forests import read_model
-from adforest.integrations.onnx.checking import check_answers
+from adforest.integrations.onnx.comparing import check_answers
 from adforest.integrations.onnx.graph import MAX_BYTES, Graph
 from adforest.integrations.onnx.inputs import check_names, check_text, inputs_of, matrix_of
 from adforest.integrations.onnx.votes import add_votes, forests_of

@@ -25,7 +25,7 @@ from adforest.base import FittedModel
 from adforest.forest.types import AnyArray, Int64Array
 from adforest.integrations._forests import LeafProba, leaf_probabilities
 from adforest.integrations.onnx.graph import Graph
-from adforest.integrations.onnx.trees import add_forest
+from adforest.integrations.onnx.tree_ensembles import add_forest
 
 
 def forests_of(state: State) -> list[str]:

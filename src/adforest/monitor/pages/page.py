@@ -13,9 +13,9 @@ from adforest.monitor.model_files import LoadedModel
 from adforest.monitor.model_view import ModelView
 from adforest.monitor.pages.accuracy import accuracy_part
 from adforest.monitor.pages.batches import batches_part
-from adforest.monitor.pages.challenge import challenge_part
+from adforest.monitor.pages.challenger import challenge_part
 from adforest.monitor.pages.classes import classes_part
-from adforest.monitor.pages.columns import columns_part
+from adforest.monitor.pages.column_cards import columns_part
 from adforest.monitor.pages.cost import cost_part
 from adforest.monitor.pages.figures import marked
 from adforest.monitor.pages.frame import first_line, page
@@ -24,7 +24,7 @@ from adforest.monitor.pages.markup import Markup, tag
 from adforest.monitor.pages.overview import NAMES, overview
 from adforest.monitor.pages.service import ServiceStatus, promote_form, service_part
 from adforest.monitor.pages.thinning import thin
-from adforest.monitor.pages.trees import TreeChoice, trees_part
+from adforest.monitor.pages.tree_figure import TreeChoice, trees_part
 from adforest.monitor.pages.what_if import what_if_part
 from adforest.storage.atomic import write_atomically
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adforest.base import get_fitted, set_fitted
-from adforest.cli.batches import learnt_columns
+from adforest.cli.batch_files import learnt_columns
 from adforest.storage import load, save
 
 NAME = re.compile(r"batch-(\d+)(?:-(\d+))?\.adf")

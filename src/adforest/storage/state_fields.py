@@ -20,7 +20,7 @@ from adforest.forest import Forest, Samples, Tree
 from adforest.forest.packed import PackedRows
 from adforest.forest.types import AnyArray, Int32Array
 from adforest.growers import SysForGrower
-from adforest.storage.evidence import TOLERANCE, read_evidence, write_evidence
+from adforest.storage.evidence_fields import TOLERANCE, read_evidence, write_evidence
 from adforest.storage.fields import (
     Array,
     Choice,
@@ -34,7 +34,7 @@ from adforest.storage.fields import (
     read_fields,
     write_fields,
 )
-from adforest.storage.trees import read_trees, write_trees
+from adforest.storage.tree_fields import read_trees, write_trees
 
 MAX_SUM = 1e150  # of weights; squares of sums are finite
 MEMORY = (
