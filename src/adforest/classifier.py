@@ -272,6 +272,7 @@ class BaseADFClassifier(TrackAttributes, BatchClassifier[State]):
         """
         besides = ", or make another kind of table of [report.as_row() for report in model.history_]"
         pandas = require("pandas", "history_frame()", besides=besides)
+        self._checked()
         return pandas.DataFrame([report.as_row() for report in self.history_])
 
     @property

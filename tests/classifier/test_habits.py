@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from adforest import BatchReport, Forest, Tree
 from adforest.simulation import simulate_houses
@@ -76,6 +77,11 @@ def test_history_is_a_flat_table_in_one_call(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"pip install pandas, or make another kind of table"):
         model.history_frame()
+
+
+def test_history_frame_before_fit():
+    with pytest.raises(NotFittedError):
+        forest().history_frame()
 
 
 def test_a_row_has_every_field_of_a_report():

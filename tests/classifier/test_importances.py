@@ -8,7 +8,7 @@ from sklearn.inspection import permutation_importance
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from small_forests import forest
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*a text that hardly ever comes again:UserWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.*Values that are hardly ever repeated:UserWarning")
 
 
 def orders(number, n=600):

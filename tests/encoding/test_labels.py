@@ -120,9 +120,9 @@ def test_pickled_tables_answer_alike():
     [
         (None, ValueError, "requires y to be passed, but the target y is None"),
         ([0.5, 1.0], ValueError, "Unknown label type: continuous. the labels of batch 1 hold numbers such as 0.5"),
-        ([1.0, np.nan], ValueError, "Input y contains NaN. the labels of batch 1 lack 1 value; .* Drop the samples"),
+        ([1.0, np.nan], ValueError, "Input y contains NaN: the labels of batch 1 lack 1 value; .* Drop the samples"),
         (["a", None], ValueError, "Input y contains NaN"),
-        (["a", np.nan, np.nan], ValueError, "Input y contains NaN. the labels of batch 1 lack 2 values"),
+        (["a", np.nan, np.nan], ValueError, "Input y contains NaN: the labels of batch 1 lack 2 values"),
         (pd.Series(["a", None]), ValueError, "Input y contains NaN"),
         (pd.Series([1, None], dtype="Int64"), ValueError, "Input y contains NaN"),
         (pl.Series(["a", None]), ValueError, "Input y contains NaN"),
@@ -156,7 +156,7 @@ def test_one_label_a_sample():
     check_same_length(3, 3, "batch 7")
     with pytest.raises(ValueError, match=r"samples: \[2, 3\]; batch 7 has 2 samples but 3 labels. Pass one label"):
         check_same_length(2, 3, "batch 7")
-    with pytest.raises(ValueError, match="there are 2 samples but 1 labels"):
+    with pytest.raises(ValueError, match="there are 2 samples but 1 label"):
         check_same_length(2, 1)
 
 

@@ -46,8 +46,8 @@ def test_a_near_unique_text_column_is_named_once():
     with pytest.warns(UserWarning, match="^column 'id' of batch 1") as caught:
         model.partial_fit(frame, [0, 1] * 50)
     assert [str(one.message) for one in caught] == [
-        "column 'id' of batch 1 brings the number of its values to 100 in 100 samples: a text that hardly ever comes "
-        "again says nothing about later samples. If it identifies samples, drop the column."
+        "column 'id' of batch 1 brings the number of its values to 100 in 100 samples. Values that are hardly "
+        "ever repeated do not help to predict later samples: if they identify samples, drop the column."
     ]
     assert caught[0].filename == __file__
     model.partial_fit(frame.assign(id=names[100:200]), [0, 1] * 50)

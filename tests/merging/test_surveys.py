@@ -202,7 +202,7 @@ ODD_PARTS = {
         "labels of partition 2 of batch 1 are text \\('x'\\) but those of partition 0 of batch 1 are numbers",
     ),
     "missing labels": (frame(1), [None], ValueError, "the labels of partition 2 of batch 1 lack 1 value"),
-    "too few labels": (frame(1, 2), [0], ValueError, "partition 2 of batch 1 has 2 samples but 1 labels"),
+    "too few labels": (frame(1, 2), [0], ValueError, "partition 2 of batch 1 has 2 samples but 1 label"),
 }
 
 
@@ -217,7 +217,7 @@ def test_errors_of_later_batches_name_partition_and_column():
     _, before = outcome(LocalBatch(frame("x", "y"), [0, 1]), ("from_dtype", RULES["plain"]))
     for part, error, words in (
         (frame(1), TypeError, "column 'b' of partition 1 of batch 2 holds numbers"),
-        (frame(1)[["a"]], ValueError, "partition 1 of batch 2 has 1 columns but the model learnt 2"),
+        (frame(1)[["a"]], ValueError, "partition 1 of batch 2 has 1 column but the model learnt 2"),
         (frame("x").assign(a="y"), TypeError, "column 'a' of partition 1 of batch 2 holds text"),
     ):
         with pytest.raises(error, match=words):

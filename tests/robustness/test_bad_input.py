@@ -19,7 +19,7 @@ BAD_TABLES = {
     "minus infinity": (with_(area=[1, -np.inf, 2, 3]), RENT, ["infinity", "'area'", "Replace it"]),
     "an empty batch": (FRAME[:0], RENT[:0], ["0 sample"]),
     "no columns": (FRAME[[]], RENT, ["0 feature"]),
-    "too few labels": (FRAME, RENT[:3], ["4 samples but 3 labels", "one label a sample"]),
+    "too few labels": (FRAME, RENT[:3], ["4 samples but 3 labels", "one label per sample"]),
     "too many labels": (FRAME, np.append(RENT, "low"), ["4 samples but 5 labels"]),
     "a missing label": (FRAME, ["low", None, "low", "high"], ["NaN", "lack 1 value", "Drop"]),
     "a NaN label": (FRAME, np.array(["low", np.nan, "low", "high"], dtype=object), ["NaN", "lack 1 value", "Drop"]),

@@ -314,8 +314,8 @@ def test_the_readme_says_what_a_whole_run_leaves_out():
         "- Of these,": {one.name for one in costly if one.max_samples == learners.SHORT},
         "- `catboost-all` does not run": {one.name for one in costly if one.max_samples == 0},
     }.items():
-        (line,) = [line for line in text.splitlines() if line.startswith(opening)]
-        assert set(re.findall(r"`([\w-]+)`", line)) - {"next-batch"} == names
+        (item,) = re.findall(rf"^{re.escape(opening)}.*?(?=^- |^$)", text, flags=re.MULTILINE | re.DOTALL)
+        assert set(re.findall(r"`([\w-]+)`", item)) - {"next-batch"} == names
 
 
 def test_costs_are_estimated_from_runs_that_are_there():

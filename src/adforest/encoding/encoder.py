@@ -382,7 +382,7 @@ def _warn_of_ids(
     for position, known in found.items():
         warn_caller(
             f"{column_label(source, names, position)} brings the number of its values to {known.n_distinct:,} in "
-            f"{known.n_known:,} samples: a text that hardly ever comes again says nothing about later samples. If it "
-            "identifies samples, drop the column."
+            f"{known.n_known:,} samples. Values that are hardly ever repeated do not help to predict later samples: if "
+            "they identify samples, drop the column."
         )
     return set(found)

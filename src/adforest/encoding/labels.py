@@ -15,6 +15,7 @@ from adforest.encoding.columns import code_values, is_missing
 from adforest.encoding.tables import ESTIMATOR_NAME
 from adforest.exceptions import Advice, InputError, InputTypeError, InputWarning, warn_caller
 from adforest.forest.types import Int32Array
+from adforest.wording import counted
 
 MIN_JUDGED, MANY_CLASSES = 20, 0.5  # more samples, and a larger fraction of them distinct: scikit-learn's limits
 
@@ -142,7 +143,7 @@ def warn_of_many_classes(values: NDArray[Any], n_samples: int, source: str) -> N
             f"{source} has {len(values):,} in {n_samples:,} samples ({shown}, …). `y` could represent a regression "
             "problem, not a classification problem."
         )
-        start = "A class that never comes again is of no use: cut numbers into intervals, "
+        start = "A class with one sample cannot be learnt: cut numbers into intervals, "
         advice = Advice(
             start + "for example with pd.qcut(y, 5).astype(str), or pass the column that holds the classes.",
             shell=start + "or name the column that holds the classes with --target.",
@@ -179,7 +180,7 @@ def merge_values(parts: Sequence[tuple[NDArray[Any], str]], batch: str) -> NDArr
 
 
 def check_same_length(n_samples: int, n_labels: int, source: str | None = None) -> None:
-    """Raise if a batch has not one label a sample.
+    """Raise if a batch has not one label per sample.
 
     Parameters
     ----------
@@ -197,7 +198,7 @@ def check_same_length(n_samples: int, n_labels: int, source: str | None = None) 
         there_are = "there are" if source is None else f"{source} has"
         raise InputError(
             f"Found input variables with inconsistent numbers of samples: [{n_samples}, {n_labels}]; {there_are} "
-            f"{n_samples} samples but {n_labels} labels. Pass one label a sample."
+            f"{counted(n_samples, 'sample')} but {counted(n_labels, 'label')}. Pass one label per sample."
         )
 
 
@@ -335,7 +336,7 @@ def _not_exact(value: int, dtype: str, source: str) -> InputError:
 def _missing_labels(n_missing: int, source: str) -> InputError:
     """Return the error for samples without a label."""
     return InputError(
-        f"Input y contains NaN. {source} lack {n_missing} {'value' if n_missing == 1 else 'values'}; every sample "
+        f"Input y contains NaN: {source} lack {n_missing} {'value' if n_missing == 1 else 'values'}; every sample "
         "needs its class. Drop the samples without one."
     )
 

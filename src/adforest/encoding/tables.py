@@ -24,6 +24,7 @@ from adforest.encoding.columns import Coded, Column, Moments, object_column, tak
 from adforest.encoding.frames import ColumnLabel, Names, open_frame
 from adforest.exceptions import Advice, InputError, InputTypeError, ParameterError
 from adforest.forest.types import BoolArray, Float64Array
+from adforest.wording import counted
 
 ESTIMATOR_NAME = "AdaptiveDecisionForestClassifier"
 MAX_DENSE_BYTES = 2**30  # of a sparse matrix as float64: what a laptop has to spare
@@ -277,7 +278,7 @@ def _check_same_names(learnt: Names, arrived: Names, source: str, changes: str |
     allow = "set {column_changes}, " if changes == "error" else ""
     raise InputError(
         "The feature names should match those that were passed during fit.\n"
-        f"{source} {has} {len(arrived)} columns but the model learnt {len(learnt)}; {' and '.join(parts)}.",
+        f"{source} {has} {counted(len(arrived), 'column')} but the model learnt {len(learnt)}; {' and '.join(parts)}.",
         Advice(f"{advice[0]}, {allow}or {{refit}}.", {"column_changes": "allow"}),
     )
 
