@@ -180,7 +180,7 @@ def test_forests_share_trees_as_before(tmp_path):
 
 def test_a_warning_said_once_is_not_said_again(tmp_path):
     X = np.array([[f"id {k}", k % 2] for k in range(120)], dtype=object)
-    with pytest.warns(UserWarning, match="identifies"):
+    with pytest.warns(UserWarning, match="identify samples"):
         model = ours().fit(X, X[:, 1].astype(int))
     model.save(tmp_path / "model.adf")
     loaded = adforest.load(tmp_path / "model.adf")
