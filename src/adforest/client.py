@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from adforest.exceptions import InputError
 from adforest.libraries import require
 
 ARROW = "application/vnd.apache.arrow.stream"
@@ -83,7 +84,7 @@ class _Requests:
         ids = [str(one) for one in record_ids]
         if isinstance(record_ids, str) or len(ids) != len(labels):
             given = "text" if isinstance(record_ids, str) else f"{len(ids):,} ids"
-            raise ValueError(
+            raise InputError(
                 f"record_ids are {given}, and y has {len(labels):,} labels; expected a list with one id for each label."
             )
         listed = [{"record_id": one, "label": label} for one, label in zip(ids, labels, strict=True)]

@@ -84,6 +84,8 @@ def heeds_ctrl_c():
     signal.signal(signal.SIGINT, before)
 
 
+# Python prints an interrupt that arrives while an object is freed, and goes on.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.usefixtures("heeds_ctrl_c")
 def test_ctrl_c_at_any_moment_leaves_a_whole_model():
     batches = [clusters(number, (0, 1, number), n=2_000) for number in range(40)]
