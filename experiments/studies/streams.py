@@ -22,6 +22,7 @@ from nextbatch.ranks import Board, Line, make_board
 from nextbatch.results import FILE, OK, Row, choose_sizes, read_results
 from nextbatch.running import mark_stale
 from nextbatch.streams import read_recipes
+from nextbatch.table import say_seeds
 
 SUMMARY = "each batch predicted before it is learnt: the results of nextbatch, which `nextbatch run` makes"
 RUNS = Path(__file__).parents[2] / "benchmarks" / "nextbatch" / "results"
@@ -74,7 +75,7 @@ def report(results: Results, options: Options) -> Chapter:
             "other work on it.",
             *found.stale_caveat(),
             *found.failures(),
-            *(["One seed: a gap of a point may be chance."] if found.n_seeds == 1 else []),
+            f"Next batch: {say_seeds(found.of_main)}. With one seed, a gap of a point may be chance.",
         ),
         tables=(
             *(_means(board, f"{kind} streams") for kind, board in found.boards.items()),
@@ -145,6 +146,7 @@ class Found:
         }
         self.boards = {kind: make_board(self.rows, MAIN, some) for kind, some in names.items()}
         self.n_seeds = len({row["seed"] for row in self.rows})
+        self.of_main = [row for row in self.rows if row["protocol"] == MAIN]
 
     @cached_property
     def shown(self) -> list[Row]:

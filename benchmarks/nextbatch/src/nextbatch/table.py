@@ -40,14 +40,14 @@ def make_table(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
         *(_line(name, boards) for name in names),
     ]
     rows = choose_sizes([row for row in rows if row["protocol"] == "next-batch" and row["stream"] in recipes])
-    seeds, dates = len({row["seed"] for row in rows}), sorted({row["date"] for row in rows})
+    dates = sorted({row["date"] for row in rows})
     versions = sorted({row["version"] for row in rows if row["learner"] == SUBJECT})
     chosen = [mark(recipes[name]) for name in first.streams if recipes[name].chosen_on]
     said = [
         "`rf`, `hgb`, `lightgbm` and `xgboost` are refitted on the last batch (`-last`), on the last three (`-last3`) "
         "or on everything (`-all`); `river-` learners and adforest learn each batch once; `prior-` predicts class "
         "frequencies, `no-change` the last label.",
-        f"Mean accuracy on the next batch, {say_sizes(rows)}, {seeds} seed{'s' if seeds > 1 else ''}, run "
+        f"Mean accuracy on the next batch, {say_sizes(rows)}, {say_seeds(rows)}, run "
         f"{' to '.join(dict.fromkeys((dates[0], dates[-1])))}{' with ' if versions else ''}{' and '.join(versions)}; "
         "rank and CPU seconds are those of the first column.",
         *(f"{says.capitalize()}: {say_places(board, recipes)}" for says, board in boards.items() if "," not in says),
@@ -59,6 +59,26 @@ def make_table(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
     if chosen:
         said.append(f"Defaults of adforest were chosen on {', '.join(chosen)}.")
     return "\n".join([*lines, "", *(f"- {one}" for one in said)])
+
+
+def say_seeds(rows: Sequence[Row]) -> str:
+    """Return how many seeds runs have, with the learners that have most of them if not all have as many.
+
+    Examples
+    --------
+    >>> say_seeds([{"learner": "a", "seed": "0"}, {"learner": "a", "seed": "1"}])
+    '2 seeds'
+    >>> say_seeds([{"learner": "a", "seed": "0"}, {"learner": "b", "seed": "0"}, {"learner": "b", "seed": "1"}])
+    '1 seed (2 of b)'
+    """
+    seeds: dict[str, set[str]] = {}
+    for row in rows:
+        if row.get("family") != "trivial":  # rules are the same for all seeds
+            seeds.setdefault(row["learner"], set()).add(row["seed"])
+    fewest, most = (choose(map(len, seeds.values()), default=1) for choose in (min, max))
+    several = f"{fewest} seed{'s' if fewest > 1 else ''}"
+    with_most = sorted(name for name, found in seeds.items() if len(found) == most)
+    return several if fewest == most else f"{several} ({most} of {', '.join(with_most)})"
 
 
 def _line(name: str, boards: dict[str, Board]) -> str:
