@@ -647,7 +647,9 @@ def test_the_readme_shows_what_the_results_give():
     again = "nextbatch table benchmarks/nextbatch/results --write README.md"
     # Rows of code that has changed since are marked, here and there: what is not run again is said to be stale.
     assert shown == make_table(read_results(HERE / "results"), RECIPES), f"Run: {again}"
-    assert re.search(r"(the whole|first \d+ batches) of .+, \d seeds?, run 20\d\d-\d\d-\d\d.* with adforest \d", shown)
+    assert re.search(
+        r"(the whole|first \d+ batches) of .+, \d seeds?( \(.+\))?, run 20\d\d-\d\d-\d\d.* with adforest \d", shown
+    )
 
 
 def test_the_page_in_a_browser(tmp_path):
