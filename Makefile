@@ -19,7 +19,7 @@ demo: .venv/demo ## the main job on embedded data: a table and out/demo.png
 	$(VENV)/python -m adforest.demo
 
 test: .venv/test ## the whole suite
-	$(VENV)/pytest -n auto --dist worksteal
+	$(VENV)/pytest -n auto
 
 CORE := tests/adaptation tests/forest tests/growers tests/classifier tests/encoding tests/storage tests/robustness/test_threads.py tests/test_contract.py tests/test_parameters.py
 test-core: .venv/test-core ## what is changed daily: kernels, growers, adaptation, encoding, model files, threads, the classifiers' contract; not what is marked slow
