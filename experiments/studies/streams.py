@@ -75,7 +75,7 @@ def report(results: Results, options: Options) -> Chapter:
             "other work on it.",
             *found.stale_caveat(),
             *found.failures(),
-            f"Next batch: {say_seeds(found.of_main)}. With one seed, a gap of a point may be chance.",
+            f"Next batch: {say_seeds(found.shown)}. With one seed, a gap of a point may be chance.",
         ),
         tables=(
             *(_means(board, f"{kind} streams") for kind, board in found.boards.items()),
@@ -146,7 +146,6 @@ class Found:
         }
         self.boards = {kind: make_board(self.rows, MAIN, some) for kind, some in names.items()}
         self.n_seeds = len({row["seed"] for row in self.rows})
-        self.of_main = [row for row in self.rows if row["protocol"] == MAIN]
 
     @cached_property
     def shown(self) -> list[Row]:

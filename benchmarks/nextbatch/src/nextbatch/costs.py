@@ -69,23 +69,23 @@ def estimate_seconds(jobs: Sequence[Job], rows: Sequence[Row], timeout: int) -> 
     timeout : int
         CPU seconds that end a run.
     """
-    by_place: dict[tuple[str, ...], list[float]] = defaultdict(list)
+    by_key: dict[tuple[str, ...], list[float]] = defaultdict(list)
     for row in rows:
         if row["status"] == OK:
             rate = 1_000 * float(row["seconds_per_batch"]) * int(row["n_batches"]) / int(row["n_samples"])
-            places = (
+            keys = (
                 (row["learner"],),
                 (row["learner"], row["stream"]),
                 (row["learner"], row["stream"], row["protocol"]),
             )
-            for place in places:
-                by_place[place].append(rate)
+            for key in keys:
+                by_key[key].append(rate)
         else:
-            by_place[row["learner"], row["stream"], row["protocol"]].append(float("inf"))
-    return {job: START + min(_guess(job, by_place), timeout or float("inf")) for job in jobs}
+            by_key[row["learner"], row["stream"], row["protocol"]].append(float("inf"))
+    return {job: START + min(_guess(job, by_key), timeout or float("inf")) for job in jobs}
 
 
-def _guess(job: Job, by_place: Mapping[tuple[str, ...], list[float]]) -> float:
+def _guess(job: Job, by_key: Mapping[tuple[str, ...], list[float]]) -> float:
     """Return about how many CPU seconds a run takes, without those of its start and without limits."""
     name, stream, protocol = job.entry.name, job.recipe.name, job.protocol
     n = n_samples(job.recipe, job.max_batches)
@@ -94,7 +94,7 @@ def _guess(job: Job, by_place: Mapping[tuple[str, ...], list[float]]) -> float:
     if protocol.per_record:
         n = min(n, QUICK_PER_RECORD if job.quick else PER_RECORD)
     known = next(
-        (found for place in ((name, stream, protocol.name), (name, stream), (name,)) if (found := by_place.get(place))),
+        (found for key in ((name, stream, protocol.name), (name, stream), (name,)) if (found := by_key.get(key))),
         None,
     )
     rate = sum(known) / len(known) if known else SECONDS.get(name, UNKNOWN_COSTLY if job.entry.is_costly else UNKNOWN)
