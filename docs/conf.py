@@ -89,5 +89,18 @@ def leave_out_inherited(app, what, name, obj, skip, options):
     return True if not module.startswith("adforest") else None
 
 
+def write_benchmark_page(app, exception):
+    """Put nextbatch's page, made of the results in the checkout, beside the manual's pages."""
+    if exception is None and app.builder.format == "html":
+        from experiments.studies.streams import RUNS
+        from nextbatch.page import make_page
+        from nextbatch.results import read_results
+        from nextbatch.streams import read_recipes
+
+        page = make_page(read_results(RUNS), read_recipes())
+        (Path(app.outdir) / "nextbatch.html").write_text(page, encoding="utf-8")
+
+
 def setup(app):
     app.connect("autodoc-skip-member", leave_out_inherited)
+    app.connect("build-finished", write_benchmark_page)

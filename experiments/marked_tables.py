@@ -12,11 +12,13 @@ from pathlib import Path
 from experiments.benchmark_tables import EARLIER, as_table, cluster_table, costs_table, scale_table, service_table
 from experiments.comparison.comparison import join_words
 from experiments.reporting.results_page import PageChapter, PageTable, find_chapter
+from experiments.studies.streams import RUNS, Found
 from nextbatch.learners import known_learners
+from nextbatch.page import SUBJECT, find_lost
+from nextbatch.ranks import Board
 
 CHECKOUT = Path(__file__).parents[1]
 MARKED = re.compile(r"(<!-- table: (?P<name>[^>]+?) -->)(?P<text>.*?)(<!-- end -->)", re.DOTALL)
-NEXT_BATCH, SUBJECT = "The next batch", "adforest"
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 ONE_SAMPLE = {
@@ -72,35 +74,31 @@ def fill_marks(text: str, tables: dict[str, Callable[..., str]] | None = None) -
 # Tables of chapters
 
 
-def find_ahead() -> tuple[int, dict[str, dict[str, float]]]:
-    """Return how many real streams there are; by the learner that is first where adforest is not, points by stream."""
-    accuracy = find_chapter(NEXT_BATCH).table("Accuracy on the next batch, real streams")
-    streams = [head for head in accuracy.heads[1:] if head != "mean"]
+def find_ahead(board: Board) -> dict[str, dict[str, float]]:
+    """Return the learners that are first where adforest is not, with their points above it by stream."""
     ahead: dict[str, dict[str, float]] = {}
-    for stream in streams:
-        numbers = {name: accuracy.number(name, stream) or 0.0 for name in accuracy.rows}
-        best = max(numbers, key=numbers.__getitem__)
-        if numbers[best] > numbers[SUBJECT]:
-            ahead.setdefault(best, {})[stream.rstrip("*")] = 100 * (numbers[best] - numbers[SUBJECT])
-    return len(streams), ahead
+    for stream, best, gap in find_lost(board):
+        ahead.setdefault(best, {})[stream] = 100 * gap
+    return ahead
 
 
 def next_batch_sentence() -> str:
     """Return on how many real streams adforest has the highest accuracy, and who is ahead of it on the others."""
-    n_streams, ahead = find_ahead()
-    streams, first = _count(n_streams), _count(n_streams - sum(map(len, ahead.values())))
-    said = [f"On {streams} real streams `adforest` has the highest accuracy, to three digits, on {first}"]
+    board = Found(RUNS).boards["real"]
+    ahead = find_ahead(board)
+    streams, first = _count(len(board.streams)), _count(len(board.streams) - sum(map(len, ahead.values())))
+    said = [f"On {streams} real streams `adforest` has the highest accuracy on {first}"]
     said += [f"{_called(name)} is ahead on {join_words(list(by))} by {_up_to(by)} points" for name, by in ahead.items()]
     return "; ".join(said) + "."
 
 
 def next_batch_list() -> str:
     """Return who is first on the real streams where adforest is not, by how much, and what it costs there."""
-    seconds = find_chapter(NEXT_BATCH).table("CPU seconds per batch, predicting and learning, real streams")
-    columns = {head.rstrip("*"): head for head in seconds.heads}
+    board = Found(RUNS).boards["real"]
+    seconds = board.values["seconds_per_batch"]
     lines = []
-    for name, by in find_ahead()[1].items():
-        theirs, ours = (sum(seconds.number(one, columns[stream]) or 0 for stream in by) for one in (name, SUBJECT))
+    for name, by in find_ahead(board).items():
+        theirs, ours = (sum(seconds[one, stream] for stream in by) for one in (name, SUBJECT))
         cost = f", at {_times(theirs / ours)} times our CPU seconds" if theirs > ours else ""
         lines.append(f"- **{', '.join(by)}**: {_called(name)}, by {_up_to(by)} points{cost}.")
     return "\n".join(lines)

@@ -18,7 +18,7 @@ from experiments.running.protocols import find_protocol
 from experiments.specs.methods import find_method, library_version, make_model
 from experiments.specs.run_spec import RunSpec, StreamSpec
 from experiments.specs.sources import Stream, digest_records, find_source, stream_size
-from nextbatch.code import COMPILED, parse_code
+from nextbatch.code import COMPILED, describe_tree, parse_code
 
 PACKAGE = Path(adforest.__file__).parent
 CHECKOUT = Path(__file__).parents[2]
@@ -201,7 +201,7 @@ def _digest_files(files: Iterable[Path]) -> str:
 @cache
 def _digest_file(file: Path, stamp: tuple[int, int]) -> str:
     """Return the fingerprint of a source file as it was at that stamp."""
-    code = ast.dump(_parse(file)).encode() if file.suffix == ".py" else file.read_bytes()
+    code = describe_tree(_parse(file)).encode() if file.suffix == ".py" else file.read_bytes()
     return hashlib.sha256(code).hexdigest()
 
 

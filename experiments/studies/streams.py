@@ -16,7 +16,7 @@ from experiments.running.behaviour import fingerprint_methods
 from experiments.specs.options import Options
 from experiments.specs.run_spec import PREQUENTIAL, MethodSpec, RunSpec, StreamSpec
 from nextbatch.learners import TITLES
-from nextbatch.page import SUBJECT, mark, say_places
+from nextbatch.page import SUBJECT, mark, say_marks, say_places
 from nextbatch.protocol_list import PROTOCOLS
 from nextbatch.ranks import Board, Line, make_board
 from nextbatch.results import FILE, OK, Row, choose_sizes, read_results
@@ -35,12 +35,15 @@ PER_STREAM = (  # measure, title, digits, which is best
     ("log_loss", "Log loss on the next batch", 3, "min"),
     ("seconds_per_batch", "CPU seconds per batch, predicting and learning", 3, "min"),
 )
+BEHIND = "behind the first, points"
 MEANS: dict[str, Callable[[Line], float | None]] = {
     "rank": lambda line: line.rank,
     "accuracy": lambda line: line.means.get("accuracy"),
     "regret, points": lambda line: None if line.regret is None else 100 * line.regret,
     "balanced accuracy": lambda line: line.means.get("balanced_accuracy"),
     "log loss": lambda line: line.means.get("log_loss"),
+    "average precision, rare classes": lambda line: line.means.get("rare_average_precision"),
+    "kappa-temporal": lambda line: line.means.get("kappa_no_change"),
     "CPU seconds per batch": lambda line: line.means.get("seconds_per_batch"),
     "peak MB": lambda line: line.means.get("peak_mb"),
 }
@@ -65,6 +68,8 @@ def report(results: Results, options: Options) -> Chapter:
             *(_describe_points(family, one) for family, one in points.items() if one),
         ),
         caveats=(
+            "The command below runs nothing. NEXTBATCH_DATA=FOLDER nextbatch run --out benchmarks/nextbatch/results "
+            "makes the runs, and make pages makes this chapter of them.",
             f"Run: {real.sizes} of the real streams, {made.sizes} of the generated ones.",
             f"* Defaults of {SUBJECT} were chosen while looking at results on these streams, with seed 0.",
             "The best refit of each stream, of those that ran there, is chosen by its result: no user can do so "
@@ -145,7 +150,11 @@ class Found:
             "generated": [name for name, one in self.recipes.items() if one.is_generated],
         }
         self.boards = {kind: make_board(self.rows, MAIN, some) for kind, some in names.items()}
-        self.n_seeds = len({row["seed"] for row in self.rows})
+        seeds: dict[str, set[str]] = {}
+        for row in self.rows:
+            if row["protocol"] == MAIN:
+                seeds.setdefault(row["learner"], set()).add(row["seed"])
+        self.n_seeds = min(map(len, seeds.values()))  # that all learners have
 
     @cached_property
     def shown(self) -> list[Row]:
@@ -219,13 +228,28 @@ def _means(board: Board, what: str) -> Table:
         (
             line.name,
             *(find(line) for find in MEANS.values()),
+            _interval(line),
             f"{line.n_streams} of {len(board.streams)}",
-            ", ".join(says for says, is_so in (("tuned", line.tuned), ("stale", line.stale)) if is_so),
+            ", ".join(say_marks(line)),
         )
         for line in board.lines
     ]
-    note = "Regret: points of the best refit of each stream, in hindsight, above the learner. A rank needs all streams."
-    return Table(f"All learners, {what}", ("learner", *MEANS, "streams", "marks"), tuple(rows), 3, "", note)
+    note = (
+        "Regret: points of the best refit of each stream, in hindsight, above the learner. A rank needs all streams. "
+        "Behind the first: points of mean accuracy, with a paired 95 % bootstrap interval over streams. "
+        "Kappa-temporal: accuracy beyond that of the last label known before the batch, in parts of that rule's "
+        "errors. Peak MB: within a batch, beyond what was used before the first. Dash: lacking on a stream."
+    )
+    heads = ("learner", *MEANS, BEHIND, "streams", "marks")
+    return Table(f"All learners, {what}", heads, tuple(rows), 3, "", note, "upright")
+
+
+def _interval(line: Line) -> str:
+    """Return by how many points of accuracy a learner differs from the first, with its interval."""
+    if line.behind is None:
+        return ""
+    mean, low, high = (100 * value for value in line.behind)
+    return f"{mean:+.1f} ({low:+.1f} to {high:+.1f})" if mean or low or high else "first"
 
 
 def _protocols(found: Found) -> Table:

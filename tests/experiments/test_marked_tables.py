@@ -101,7 +101,7 @@ def test_runs_of_the_benchmark_by_other_code_are_told(tmp_path):
     write_rows(tmp_path / "runs.csv", [row | {"fingerprint": current.fingerprint()}])
     assert page_updates.find_old_runs(tmp_path) == {}
     write_rows(tmp_path / "runs.csv", [row | {"fingerprint": "0123456789abcdef"}, row | {"learner": "gone"}])
-    assert page_updates.find_old_runs(tmp_path) == {"prior-last": 1}  # of learners that are gone, nothing is known
+    assert page_updates.find_old_runs(tmp_path) == {"prior-last": 1, "gone": 1}
 
 
 def test_lines_of_benchmarks_by_other_code_are_told(monkeypatch):

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
 
-from nextbatch import cli, code, learners, running, streams, submissions, usage
+from nextbatch import cli, code, learners, results, running, streams, submissions, usage
 from nextbatch import page as page_module
 from nextbatch import table as table_module
 from nextbatch.costs import SECONDS, START, estimate_seconds
@@ -53,11 +53,11 @@ def quick(name="abrupt"):
 
 
 def main_rows():
-    """Return committed rows of the main protocol, one a learner and stream, as if they were of 20 batches."""
+    """Return committed rows of the main protocol, one a learner and stream, as if they were verified, of 20 batches."""
     rows = {
         (row["learner"], row["stream"]): row for row in read_rows(HERE / "results") if row["protocol"] == "next-batch"
     }
-    return [row | {"size": "first 20 batches", "seed": "0"} for row in rows.values()]
+    return [row | {"size": "first 20 batches", "seed": "0", "verified": "true"} for row in rows.values()]
 
 
 class Recorder:
@@ -97,6 +97,74 @@ def test_recipes_of_real_streams_say_where_they_are_from(recipe):
         assert recipe.has_same_file()
         named = set(columns) & set(pd.read_parquet(recipe.find()).columns)
         assert named or recipe.time_column == "file order" or "left out" in recipe.time_column
+
+
+def test_a_quick_run_reaches_the_end_of_the_stream_and_knows_where_rules_change():
+    table = load_table(ABRUPT).assign(x0=np.arange(20_000.0))
+    batches = cut_batches(table, ABRUPT, quick=True)
+    assert [len(y) for _, y in batches] == [200] * 12
+    starts = [int(X["x0"].iloc[0]) for X, _ in batches]
+    for batch, quick_batch in zip(ABRUPT.drift, streams.quick_drift(ABRUPT), strict=True):
+        change = batch * ABRUPT.batch_size
+        assert starts[quick_batch] <= change < starts[quick_batch + 1]
+    row = dict.fromkeys(COLUMNS, "") | {"size": "quick", "protocol": "next-batch", "stream": "abrupt", "status": "ok"}
+    row |= {"learner": "prior-all", "accuracy": "0.5", "accuracy_by_batch": " ".join(["0.5"] * 11), "title": "?"}
+    assert "Rules change with batch 4, 8." in make_page([row], RECIPES)
+    assert "Rules change with batch 14, 27." in make_page([row | {"size": "full"}], RECIPES)
+
+
+def test_a_wrong_table_is_refused_before_anything_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("NEXTBATCH_DATA", str(tmp_path))
+    table = load_table(ABRUPT)
+    for made, said in ((table.head(50), "has the digest"), (table.drop(columns="class"), "with a column 'class'")):
+        made.to_parquet(tmp_path / "outdoor.parquet")
+        run = ["run", "--streams", "outdoor", "--learners", "rf-last", "--out", str(tmp_path / "out")]
+        assert cli.main(run) == 1
+        assert said in capsys.readouterr().err
+    (tmp_path / "outdoor.parquet").write_bytes(b"PAR1")
+    assert cli.main(run) == 1
+    assert "cannot be read" in capsys.readouterr().err
+    assert read_rows(tmp_path / "out") == []
+    monkeypatch.setattr(cli, "read_recipes", lambda hidden: {name: RECIPES[name] for name in ("outdoor", "abrupt")})
+    assert cli.main(["list", "--check"]) == 1  # the others are checked all the same
+    out = capsys.readouterr().out
+    assert "[WRONG: the table of 'outdoor' cannot be read" in out
+    assert "[digest as in the recipe]" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--quick", "--streams", "gas"], "a quick run has generated streams only"),
+        (["--without", "rf-lst"], "there is no learner 'rf-lst'"),
+        (["--quick", "--protocols", "per-record", "--learners", "rf-all", "--streams", "gas"], "nothing is to be run"),
+    ],
+)
+def test_what_cannot_be_run_is_said(arguments, said, capsys, tmp_path):
+    assert cli.main(["run", *arguments, "--out", str(tmp_path)]) == 1
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--max-batches", "--seeds", "--jobs", "--timeout", "--memory"])
+def test_numbers_are_1_or_more(option, capsys):
+    for number in ("0", "-3"):
+        with pytest.raises(SystemExit):
+            cli.main(["run", option, number])
+        assert "expected 1 or more" in capsys.readouterr().err
+
+
+def test_delays_that_leave_nothing_to_predict_are_left_out():
+    plan = make_plan({"rf-all": find_learner("rf-all")}, [RECIPES["noise"]], list(PROTOCOLS.values()), max_batches=6)
+    assert {job.protocol.name for job in plan.jobs} == {"next-batch", "equal-time", "delay-1"}
+    assert "delay-5 is left out: with 6 batches nothing is predicted." in plan.skipped
+
+
+@pytest.mark.posix
+def test_two_runs_do_not_write_into_one_folder(tmp_path):
+    with results.lock_folder(tmp_path), pytest.raises(ValueError, match="another run writes"):
+        results.lock_folder(tmp_path).__enter__()
+    with results.lock_folder(tmp_path):
+        pass
 
 
 def test_the_list_shows_sources_and_whether_files_are_the_same(capsys, tmp_path, monkeypatch):
@@ -240,17 +308,17 @@ def test_code_counts_without_comments_and_docstrings_and_with_what_it_imports(tm
 def test_a_run_is_repeated_if_its_code_its_table_or_its_library_changed(tmp_path, monkeypatch):
     job = Job(PROTOCOLS["next-batch"], ABRUPT, find_learner("prior-all"), "prior-all", quick=True)
     append_row(tmp_path, run_job(job, Limits()) | {"machine": "here"})
-    assert find_undone([job], tmp_path) == {}
+    assert find_undone([job], tmp_path, Limits()) == {}
 
     def why(**changes):
-        (said,) = find_undone([dataclasses.replace(job, **changes)], tmp_path).values()
+        (said,) = find_undone([dataclasses.replace(job, **changes)], tmp_path, Limits()).values()
         return said
 
     assert why(seed=1) == "not run"
     assert why(recipe=dataclasses.replace(ABRUPT, sha256="0" * 64)) == "stale: the table is another one"
     assert why(protocol=dataclasses.replace(job.protocol, budget=0.1)) == "stale: code has changed"
     said = dataclasses.replace(job.protocol, says="In other words.")
-    assert find_undone([dataclasses.replace(job, protocol=said)], tmp_path) == {}
+    assert find_undone([dataclasses.replace(job, protocol=said)], tmp_path, Limits()) == {}
     (row,) = read_rows(tmp_path)
     assert [one["stale"] for one in mark_stale([row, row | {"fingerprint": "0"}], RECIPES)] == ["", "true"]
     before = job.entry.version()
@@ -259,6 +327,33 @@ def test_a_run_is_repeated_if_its_code_its_table_or_its_library_changed(tmp_path
     assert [one["stale"] for one in mark_stale([row], RECIPES)] == [""]  # the other version would still give it
     monkeypatch.setattr(type(job.entry), "version", lambda self: f"{before} (0123456789)")  # a checkout that changed
     assert [one["stale"] for one in mark_stale([row], RECIPES)] == ["true"]
+    unknown = row | {"learner": "somebodys"}
+    assert [one["stale"] for one in mark_stale([unknown, unknown | {"protocol": "delay-1"}], RECIPES)] == ["", "true"]
+
+
+def test_a_run_is_repeated_if_it_ended_with_an_error_or_by_a_lower_limit(tmp_path):
+    job = Job(PROTOCOLS["next-batch"], ABRUPT, find_learner("prior-all"), "prior-all", quick=True)
+    row = dict.fromkeys(COLUMNS, "") | job.key | {"fingerprint": job.fingerprint(), "timeout": 240, "memory": 6_000}
+
+    def why(limits, **changes):
+        write_rows(tmp_path / FILE, [{name: str(value) for name, value in (row | changes).items()}])
+        return list(find_undone([job], tmp_path, limits).values())
+
+    assert why(Limits(), status="ok") == why(Limits(), status="timeout") == why(Limits(), status="memory") == []
+    assert why(Limits(), status="error") == ["ended with an error"]
+    assert why(Limits(), status="timeout", timeout=1) == ["ended by a lower limit: timeout 1"]
+    assert why(Limits(timeout=0), status="timeout") == ["ended by a lower limit: timeout 240"]  # now there is none
+    assert why(Limits(memory=7_000), status="memory") == ["ended by a lower limit: memory 6000"]
+    assert why(Limits(memory=7_000), status="timeout") == []
+
+
+def test_digests_of_code_are_the_same_for_all_versions_of_python():
+    text = """async def f(x, /, *, y: int = 1, **z):
+    'Docs.'
+    return [f"{a!r:>{y}}" async for a in x if not -1 < y <= 2.5], {**z, "k": None}, ..., b"c", lambda: (yield)
+class A(list, metaclass=type): pass
+"""
+    assert code.digest_code(text) == "ff3ec16564310ceff3bcb08721c8b887164dd849bcd0c2636516ced052099473"
 
 
 def test_what_is_left_is_said_without_running_it(tmp_path, monkeypatch, capsys):
@@ -375,6 +470,28 @@ def test_limits_end_a_run_and_errors_are_told_without_paths(tmp_path):
     assert str(tmp_path) not in row["says"]
 
 
+def test_errors_name_the_learners_own_line_and_what_was_printed(tmp_path):
+    row = run_mine(tmp_path, "print('here'); X['nothing']", Limits())
+    assert row["says"] == "KeyError: 'nothing' (mine.py:6)"
+    assert "here" in row["printed"]
+    assert "Traceback" in row["printed"]
+    for code_, said in (("os._exit(3)", "exit code 3"), ("raise SystemExit(0)", "exit code 0")):
+        row = run_mine(tmp_path, f"import os; {code_}", Limits())
+        assert (row["status"], said in row["says"]) == ("error", True)
+
+
+@pytest.mark.parametrize("name", ["rf-all", "../odd", "two words", ""])
+def test_names_of_learners_are_new_and_can_be_folders(name, tmp_path):
+    asked = learner_file(tmp_path, "pass")
+    path = Path(asked.rpartition(":")[0])
+    path.write_text(path.read_text().replace("'mine'", repr(name)))
+    with pytest.raises(ValueError, match="expected letters, digits"):
+        find_learner(asked)
+    path.write_text("import nothing_of_that_name")
+    with pytest.raises(ValueError, match="cannot be imported"):
+        find_learner(asked)
+
+
 def starts(what, folder, *, is_daemon=False):
     """Return code of a learner's partial_fit that starts another Python, whose number it writes down."""
     (folder / "child.py").write_text(f"import os, time\n{what}\n")
@@ -413,13 +530,46 @@ def test_seconds_and_memory_of_processes_that_a_learner_starts_count():
     assert min(step.learn_seconds for step in steps) > 0.1
 
 
+@pytest.mark.skipif(not usage.HAS_PROC, reason="what processes use is read from /proc")
+def test_memory_is_that_of_each_batch_whatever_was_used_before():
+    code = """
+import numpy as np, pandas as pd
+from nextbatch.protocol_list import PROTOCOLS
+from nextbatch.protocols import evaluate
+
+class Hungry:
+    def reset(self):
+        self.n = 0
+    def partial_fit(self, X, y):
+        held = np.ones({3: 80, 4: 40}.get(self.n, 0) * 2**17)
+        self.n += 1
+        if self.n == 6:
+            self.kept = np.ones(60 * 2**17)
+    def predict_proba(self, X):
+        return pd.DataFrame({"a": np.ones(len(X))})
+
+before = [np.ones(2**24), b"x" * 2**20]  # 128 MB are used and given back before the first batch
+del before
+batches = [(pd.DataFrame({"x": np.zeros(50)}), np.array(["a"] * 50, dtype=object))] * 8
+found = evaluate(Hungry(), batches, PROTOCOLS["next-batch"])
+print(found["peak_mb"], *found["mb_by_batch"])
+"""
+    run = [sys.executable, "-c", code]
+    said = subprocess.run(
+        run, check=True, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(HERE / "src")}
+    )
+    peak, *by_batch = map(float, said.stdout.split())
+    assert by_batch == pytest.approx([0, 0, 80, 40, 60, 60, 60], abs=8)  # batch 0 is only learnt
+    assert peak == pytest.approx(80, abs=8)
+
+
 def test_it_can_be_imported_where_there_is_no_posix():
     code = (
         "import sys, os, subprocess, sklearn.metrics, pandas, scipy.stats\n"
         "sys.platform = 'win32'\n"
         "sys.modules |= {'resource': None, 'fcntl': None}\n"
         "from nextbatch import cli, page, results, running, submissions, usage, worker\n"
-        "assert usage.children_seconds() == usage.peak_megabytes() == 0.0\n"
+        "assert usage.children_seconds() == 0.0\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": str(HERE / "src")})
 
@@ -463,6 +613,22 @@ def test_fingerprints_are_of_what_computes(monkeypatch):
     other = dataclasses.replace(PROTOCOLS["delay-1"], streams=("abrupt",), says="?", with_costly=True)
     changed = set()
     assert Job(other, ABRUPT, find_learner("rf-all"), "rf-all").fingerprint() == before["rf-all"]
+
+
+def test_tables_of_earlier_versions_are_read_and_lines_that_are_cut_are_named(tmp_path):
+    (row, *_) = read_rows(HERE / "results")
+    write_rows(tmp_path / FILE, [row])
+    lines = (tmp_path / FILE).read_text().splitlines()
+    cells = [",".join(line.split(",")[:12]) for line in lines]  # up to a column before any with commas
+    (tmp_path / FILE).write_text("\n".join(cells))
+    (found,) = read_rows(tmp_path)
+    assert (found["accuracy"], found["timeout"]) == (row["accuracy"], "")
+    (tmp_path / FILE).write_text("\n".join([cells[0], cells[1], "full,next-batch"]))
+    with pytest.raises(ValueError, match=r"line 3 of .* is not a whole row"):
+        read_rows(tmp_path)
+    (tmp_path / FILE).write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError, match="the columns learner, protocol, seed, size, stream are missing"):
+        read_rows(tmp_path)
 
 
 def test_results_survive_a_round_trip(tmp_path):
@@ -525,12 +691,12 @@ def test_a_submission_with_other_figures_than_its_code_gives_is_not_verified(
 ):
     folder, found = submitted
     monkeypatch.setattr(submissions, "run_job", lambda *_: found)
-    shutil.copytree(folder, tmp_path / "copy")
+    shutil.copytree(folder, copy := tmp_path / "prior-all")
     told = []
-    write_rows(tmp_path / "copy" / FILE, [row | {name: value} for row in read_rows(folder)])
-    assert submissions.verify_submission(tmp_path / "copy", say=told.append) == (not said)
+    write_rows(copy / FILE, [row | {name: value} for row in read_rows(folder)])
+    assert submissions.verify(copy, say=told.append) == (not said)
     assert said in told[0]
-    assert [row["verified"] for row in read_rows(tmp_path / "copy")] == ["false" if said else "true"]
+    assert [row["verified"] for row in read_rows(copy)] == ["false" if said else "true"]
 
 
 def test_probabilities_may_differ_in_their_last_digits_and_versions_that_differ_are_named(submitted):
@@ -569,17 +735,90 @@ def test_one_longer_run_hides_no_others():
     assert f"{len(rows)} runs" in page
 
 
-def test_submissions_beside_the_results_are_shown_and_unverified_until_they_are_verified(tmp_path):
+def test_all_learners_are_unverified_until_runs_of_theirs_are_repeated(tmp_path):
     rows = main_rows()
     write_rows(tmp_path / "results" / FILE, rows)
-    mine = [row | {"learner": "mine", "title": "Mine", "family": "yours"} for row in rows if row["learner"] == "rf-all"]
+    table = make_table([row | {"verified": "false"} for row in rows], RECIPES)
+    marked = re.findall(r"^\| [a-z]\S+( \(unverified\))? \| \d", table, re.MULTILINE)
+    assert len(marked) > 10
+    assert all(marked)
+    mine = [row | {"learner": "mine", "verified": "false"} for row in rows if row["learner"] == "rf-all"]
     for verified, marked in (("false", "| mine (unverified) |"), ("true", "| mine |")):
         given = [mine[0] | {"verified": verified}, mine[1] | {"verified": verified}, *mine[2:]]
         write_rows(tmp_path / "submissions" / "mine" / FILE, given)
         assert marked in make_table(read_results(tmp_path / "results"), RECIPES)
         page = make_page(read_results(tmp_path / "results"), RECIPES)
         page = page.partition('<section class="board"')[2].partition("</section>")[0]  # all streams
-        assert ('title="nobody ran it">unverified' in page) == (verified == "false")
+        assert ('title="not repeated">unverified' in page) == (verified == "false")
+
+
+def test_a_submission_changes_nobody_elses_results(tmp_path):
+    rows = main_rows()
+    write_rows(tmp_path / "results" / FILE, rows)
+    boards = []
+    for family in ("refit", "trivial", ""):
+        if family:
+            mine = [row | {"learner": "mine", "accuracy": "1", "family": family} for row in rows[:1]]
+            forged = [row | {"seed": "1", "accuracy": "0"} for row in rows if row["learner"] == "rf-all"]
+            write_rows(tmp_path / "submissions" / "mine" / FILE, [*mine, *forged])
+            write_rows(tmp_path / "submissions" / "rf-all" / FILE, forged)
+        else:
+            shutil.rmtree(tmp_path / "submissions")
+        found = make_board(read_results(tmp_path / "results"), "next-batch", list(RECIPES))
+        boards.append({line.name: line for line in found.lines})
+        assert family == "" or boards[-1].pop("mine").family == "yours"
+    for board in boards:  # shown beside a submission's learner, but the same
+        assert {name: (line.family, line.means, line.regret) for name, line in board.items()} == {
+            name: (line.family, line.means, line.regret) for name, line in boards[-1].items()
+        }
+
+
+def test_submit_refuses_runs_of_other_code(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = learner_file(tmp_path, "pass")
+    append_row(Path("r"), run_mine(tmp_path, "pass", Limits()) | {"machine": "here"})
+    assert submissions.make_submission(asked, Path("r"), Path("s")).name == "mine"
+    learner_file(tmp_path, "len(X)")
+    with pytest.raises(ValueError, match="of other code or of another version"):
+        submissions.make_submission(asked, Path("r"), Path("s"))
+
+
+def test_a_learner_that_failed_is_marked_and_never_first():
+    rows = [row for row in main_rows() if row["family"] == "trivial" or row["learner"] == "rf-last"]
+    rows = [row | ({"status": "error", "says": "?"} if row["learner"] == "rf-last" else {}) for row in rows]
+    rows = [row | {"accuracy": "0.3" if row["learner"] == "prior-all" else "0.2"} for row in rows]
+    table = make_table(rows, RECIPES)
+    assert "| rf-last (failed) |" in table
+    assert "**" not in table
+    board = make_board(rows, "next-batch", list(RECIPES))
+    assert {board.winner(stream) for stream in board.streams} == {"prior-all"}
+    page = make_page(rows, RECIPES).partition('<section class="board"')[2].partition("</section>")[0]
+    assert 'title="25 of 25 streams">failed' in page
+    assert page.count(">first<") == 1
+    with pytest.raises(ValueError, match="that went through"):
+        make_table([row for row in rows if row["learner"] == "rf-last"], RECIPES)
+
+
+def test_verify_refuses_runs_of_others_and_forgets_marks_made_by_hand(submitted, tmp_path, monkeypatch):
+    folder, found = submitted
+    monkeypatch.setattr(submissions, "run_job", lambda *_: found)
+    copy = tmp_path / "prior-all"
+    shutil.copytree(folder, copy)
+    (row,) = read_rows(folder)
+    marked = row | {"stream": "noise", "verified": "true"}
+    write_rows(copy / FILE, [row, marked])
+    assert submissions.verify(copy, ["abrupt"], say=lambda said: None)
+    assert {one["stream"]: one["verified"] for one in read_rows(copy)} == {"abrupt": "true", "noise": "false"}
+    write_rows(copy / FILE, [row, row | {"learner": "rf-all"}])
+    with pytest.raises(ValueError, match="runs of 'prior-all' only, not of rf-all"):
+        submissions.verify(copy, ["abrupt"])
+    folder = tmp_path / "results"  # no submission: all learners that are installed, and other marks stay
+    write_rows(folder / FILE, [row, marked])
+    assert submissions.verify(folder, ["abrupt"], say=lambda said: None)
+    assert {one["verified"] for one in read_rows(folder)} == {"true"}
+    (copy / "submission.toml").write_text('learner = "../mine.py:Mine"\n')
+    with pytest.raises(ValueError, match="expected a file in the same folder"):
+        submissions.verify(copy, ["abrupt"])
 
 
 def test_rows_of_equal_time_stand_beside_the_others():

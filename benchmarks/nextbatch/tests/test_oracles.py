@@ -153,6 +153,44 @@ def test_with_equal_time_batches_wait_and_are_learnt_joined(monkeypatch):
     assert found["late"] == pytest.approx(5 / 7)
 
 
+def test_rules_know_the_labels_that_came_whether_or_not_the_learner_had_time_for_them(monkeypatch):
+    clock = {"now": 0.0}
+    monkeypatch.setattr(protocols, "process_time", lambda: clock["now"])
+
+    class Constant(Diary):
+        """Predicts the same, however late it learns."""
+
+        def __init__(self, seconds):
+            self.seconds = seconds
+
+        def partial_fit(self, X, y):
+            super().partial_fit(X, y)
+            clock["now"] += self.seconds
+
+        def predict_proba(self, X):
+            return pd.DataFrame({"a": np.ones(len(X))})
+
+    labels = np.random.default_rng(6).choice(["a", "b", "c"], 8_000, p=[0.4, 0.3, 0.3])
+    found = [evaluate(Constant(one), make_batches(labels, 500), PROTOCOLS["equal-time"]) for one in (0.0, 5 * BUDGET)]
+    late = [one.pop("late") for one in found]
+    costs = ("seconds_per_batch", "seconds_by_batch", "peak_mb", "mb_by_batch")
+    seconds, *_ = zip(*([one.pop(name) for name in costs] for one in found), strict=True)
+    assert late[0] == 0 < late[1]
+    assert seconds[0] < seconds[1]
+    assert found[0] == found[1]
+
+
+def test_of_equal_accuracies_a_rule_is_first_and_means_are_of_the_same_streams():
+    table = {"river": [0.9, 0.5, 0.5, 0.5], "prior-all": [0.9, 0.6, 0.3, 0.3], "adforest": [0.8, 0.7, 0.7, 0.7]}
+    rows = rows_of(table, {"river": "stream", "prior-all": "trivial", "adforest": "stream"}, {("adforest", "v")})
+    rows = [row | {"log_loss": "0.5", "new_class_recall": "0.5" if row["stream"] == "s" else ""} for row in rows]
+    board = make_board(rows, "next-batch", list("stuv"))
+    assert [board.winner(stream) for stream in "stuv"] == ["prior-all", "adforest", "adforest", "river"]
+    found = {line.name: line.means for line in board.lines}
+    assert "log_loss" not in found["adforest"]  # its failed run has none
+    assert found["river"]["log_loss"] == found["adforest"]["new_class_recall"] == 0.5
+
+
 def test_classes_arrive_one_after_the_other_over_the_first_half():
     rng = np.random.default_rng(5)
     labels = rng.choice(list("abcde"), 2_000, p=[0.3, 0.3, 0.2, 0.1, 0.1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import signal
 import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from nextbatch import __version__
 from nextbatch.costs import estimate_seconds, say_left_out
 from nextbatch.learners import find_learner, known_learners
 from nextbatch.protocol_list import PROTOCOLS
-from nextbatch.results import FILE, OK, SUBMISSIONS, Row, read_results, read_rows
+from nextbatch.results import FILE, OK, SUBMISSIONS, Row, lock_folder, read_results, read_rows
 from nextbatch.running import Limits, find_undone, make_plan, run_jobs
 from nextbatch.streams import DATA_VARIABLE, HIDDEN_VARIABLE, KINDS, DataError, load_table, read_recipes
 
@@ -26,6 +27,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         code: int = options.do(options)
+        sys.stdout.flush()
+    except BrokenPipeError:  # what reads the output wants no more of it
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        return 0
     except (DataError, ValueError, OSError) as error:
         print(f"nextbatch {options.command}: {error}", file=sys.stderr)
         return 1
@@ -50,22 +55,26 @@ def _parser() -> argparse.ArgumentParser:
 
     one = commands.add_parser("run", help="run learners on streams; what is done already is not repeated")
     one.add_argument(
-        "--quick", action="store_true", help="generated streams only, 12 batches of 200 samples, and a few learners"
+        "--quick", action="store_true", help="generated streams only, thinned to 12 batches of 200, and a few learners"
     )
     one.add_argument(
         "--learner", action="append", default=[], metavar="FILE.py:CLASS", help="your learner, besides the others"
     )
-    one.add_argument("--learners", type=_names, metavar="A,B", help="only these, besides the trivial rules")
+    one.add_argument(
+        "--learners", type=_names, metavar="A,B", help="only these, besides the trivial rules: names, or FILE.py:CLASS"
+    )
     one.add_argument("--without", type=_names, default=[], metavar="A,B", help="not these")
     one.add_argument("--streams", type=_names, metavar="A,B", help="only these")
     one.add_argument("--protocols", type=_names, metavar="A,B", help=f"of {', '.join(PROTOCOLS)}")
-    one.add_argument("--max-batches", type=int, metavar="N", help="only the first N of each stream (all)")
-    one.add_argument("--seeds", type=int, default=1, metavar="N", help="seeds 0 to N-1 (1)")
-    one.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="runs at a time (all cores)")
+    one.add_argument("--max-batches", type=_positive, metavar="N", help="only the first N of each stream (all)")
+    one.add_argument("--seeds", type=_positive, default=1, metavar="N", help="seeds 0 to N-1 (1)")
     one.add_argument(
-        "--timeout", type=int, default=Limits.timeout, metavar="S", help="CPU seconds of a run (%(default)s)"
+        "--jobs", type=_positive, default=os.cpu_count() or 1, metavar="N", help="runs at a time (all cores)"
     )
-    one.add_argument("--memory", type=int, default=Limits.memory, metavar="MB", help="of a run (%(default)s)")
+    one.add_argument(
+        "--timeout", type=_positive, default=Limits.timeout, metavar="S", help="CPU seconds of a run (%(default)s)"
+    )
+    one.add_argument("--memory", type=_positive, default=Limits.memory, metavar="MB", help="of a run (%(default)s)")
     one.add_argument("--minutes", type=float, metavar="M", help="begin no run after so many minutes; go on later")
     one.add_argument(
         "--everything", action="store_true", help="also what is left out because it takes long: see nextbatch list"
@@ -95,8 +104,11 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--to", type=Path, default=Path(SUBMISSIONS), metavar="FOLDER", help="(%(default)s)")
     one.set_defaults(do=submit)
 
-    one = commands.add_parser("verify", help="run two streams of a submission again, and compare")
+    one = commands.add_parser("verify", help="run two streams of a submission, or of results, again and compare")
     one.add_argument("folder", type=Path)
+    one.add_argument(
+        "--jobs", type=_positive, default=os.cpu_count() or 1, metavar="N", help="runs at a time (all cores)"
+    )
     one.add_argument("--streams", type=_names, metavar="A,B", help="which (two drawn at random)")
     one.set_defaults(do=verify)
     return parser
@@ -107,17 +119,30 @@ def _names(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
+def _positive(text: str) -> int:
+    """Return a number from 1 on."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} arrived; expected 1 or more")
+    return number
+
+
 def list_all(options: argparse.Namespace) -> int:
     """Print streams, learners and protocols."""
     recipes = read_recipes(os.environ.get(HIDDEN_VARIABLE))
     data = os.environ.get(DATA_VARIABLE, "")
     print(f"{len(recipes)} streams ({DATA_VARIABLE}={data}); * defaults of a learner chosen on it")
+    n_wrong = 0
     for one in recipes.values():
         state = "" if one.is_generated or one.find() else "  [no table]"
         if options.check and not state:
-            load_table(one)
-            file = "" if one.is_generated or one.has_same_file() else "; another file"
-            state = f"  [digest as in the recipe{file}]"
+            try:
+                load_table(one)
+                file = "" if one.is_generated or one.has_same_file() else "; another file"
+                state = f"  [digest as in the recipe{file}]"
+            except DataError as error:
+                n_wrong += 1
+                state = f"  [WRONG: {error}]"
         mark = "*" if one.chosen_on else " "
         n = round(one.n_records / one.thin / one.batch_size)
         print(f" {mark} {one.name:18} {KINDS[one.kind]:31} {n:3} x {one.batch_size:5,}  {one.title}{state}")
@@ -134,13 +159,14 @@ def list_all(options: argparse.Namespace) -> int:
     print("protocols")
     for protocol in PROTOCOLS.values():
         print(f"   {protocol.name:18} {protocol.says}")
-    return 0
+    return 1 if n_wrong else 0
 
 
 def run(options: argparse.Namespace) -> int:
     """Run what is not done."""
     known = known_learners()
     rules = [name for name in known if known[name].family == "trivial"]
+    _check(options.without, known, "learner")
     others = options.learners
     if others is None:
         others = [name for name in (QUICK if options.quick else known) if name not in rules]
@@ -164,7 +190,13 @@ def run(options: argparse.Namespace) -> int:
     )
     for sentence in plan.skipped:
         print(sentence)
-    jobs = find_undone(plan.jobs, options.out)
+    if not plan.jobs:
+        raise ValueError(
+            "nothing is to be run: no learner here takes part in these protocols on these streams"
+            f"{'; a quick run has generated streams only' if options.quick else ''}. See nextbatch list."
+        )
+    limits = Limits(options.timeout, options.memory)
+    jobs = find_undone(plan.jobs, options.out, limits)
     print(f"{len(plan.jobs)} runs, {len(plan.jobs) - len(jobs)} of them done already")
     if options.left:
         seconds = estimate_seconds(list(jobs), read_rows(options.out), options.timeout)
@@ -177,6 +209,8 @@ def run(options: argparse.Namespace) -> int:
         wall = math.ceil(minutes / options.jobs)
         print(f"In all about {minutes} CPU minutes: {wall} with {options.jobs} runs at a time")
         return 0
+    for recipe in dict.fromkeys(job.recipe for job in jobs):
+        load_table(recipe)  # a table that is not the recipe's is no failure of a learner
     n_done = 0
 
     def tell(row: Row) -> None:
@@ -184,13 +218,25 @@ def run(options: argparse.Namespace) -> int:
         n_done += 1
         found = f"accuracy {float(row['accuracy']):.3f}" if row["status"] == OK else f"{row['status']}: {row['says']}"
         print(f"{n_done}/{len(jobs)}  {row['protocol']}  {row['stream']}  {row['learner']}  {found}", flush=True)
+        if row.get("printed"):
+            print(row["printed"], file=sys.stderr, flush=True)
 
-    run_jobs(jobs, options.out, Limits(options.timeout, options.memory), options.jobs, tell, options.minutes)
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        with lock_folder(options.out):
+            run_jobs(jobs, options.out, limits, options.jobs, tell, options.minutes)
+    finally:
+        signal.signal(signal.SIGTERM, before)
     if n_done < len(jobs):
         print(f"{len(jobs) - n_done} runs are left; the same command goes on with them.")
     where = "" if str(options.out) == OUT else f" {options.out}"
     print(f"Results: {options.out / FILE}. A page of them: nextbatch page{where}")
     return 0
+
+
+def _interrupt(*_: object) -> None:
+    """End runs as Ctrl-C does."""
+    raise KeyboardInterrupt
 
 
 def _check(names: Sequence[str], known: Collection[str], what: str) -> None:
@@ -202,7 +248,8 @@ def _check(names: Sequence[str], known: Collection[str], what: str) -> None:
 
 def _read(places: Sequence[Path]) -> list[Row]:
     """Return the runs of some folders and of the submissions beside them."""
-    rows = read_results(*places)
+    absent = [str(place) for place in places if not place.exists()]
+    rows = [] if absent else read_results(*places)
     if not rows:
         raise ValueError(f"there are no results in {', '.join(map(str, places))}; make some: nextbatch run --quick")
     return rows
@@ -242,9 +289,9 @@ def submit(options: argparse.Namespace) -> int:
 
 def verify(options: argparse.Namespace) -> int:
     """Run two streams again, and compare."""
-    from nextbatch.submissions import verify_submission
+    from nextbatch.submissions import verify
 
-    return 0 if verify_submission(options.folder, options.streams) else 1
+    return 0 if verify(options.folder, options.streams, n_jobs=options.jobs) else 1
 
 
 if __name__ == "__main__":

@@ -34,7 +34,23 @@ def digest_code(text: str | bytes) -> str:
     >>> digest_code("a = 1  # one") == digest_code("a = 1"), digest_code("a = 1") == digest_code("a = 2")
     (True, False)
     """
-    return hashlib.sha256(ast.dump(parse_code(text)).encode()).hexdigest()
+    return hashlib.sha256(describe_tree(parse_code(text)).encode()).hexdigest()
+
+
+def describe_tree(node: object) -> str:
+    """Return a syntax tree as text without empty fields, which not all versions of Python have.
+
+    Examples
+    --------
+    >>> describe_tree(ast.parse("a = 1").body[0])
+    "Assign(targets=[Name(id='a', ctx=Store())], value=Constant(value=1))"
+    """
+    if isinstance(node, ast.AST):
+        fields = ((name, describe_tree(value)) for name, value in ast.iter_fields(node))
+        return f"{type(node).__name__}({', '.join(f'{name}={text}' for name, text in fields if text)})"
+    if isinstance(node, list):
+        return f"[{', '.join(map(describe_tree, node))}]" if node else ""
+    return "" if node is None else repr(node)
 
 
 def parse_code(text: str | bytes) -> ast.Module:

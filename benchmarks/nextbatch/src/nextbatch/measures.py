@@ -15,7 +15,7 @@ from sklearn.metrics import average_precision_score
 MIN_PROBABILITY = 0.001  # of the right class, in the log loss: a class that was never seen costs 6.9, not infinity
 RARE = 0.05  # frequency in the whole stream up to which a class is rare
 MIN_RARE = 10  # samples without which its average precision says nothing
-NEW = 5  # batches that a class stays new, after the first with it was learnt
+NEW = 5  # batches that a class stays new, after the first whose labels are known
 
 Labels = NDArray[np.object_]
 
@@ -44,18 +44,21 @@ class Scores:
         self.known: Counter[str] = Counter()
         self.age: dict[str, int] = {}
         self.last = ""
-        self.n_learnt = 0
+        self.n_known = 0
 
     def count(
         self, found: pd.DataFrame | None, y: Labels, known: Labels | None, seconds: float, megabytes: float
     ) -> None:
-        """Count a batch: what was predicted of it (None before anything was learnt), and the labels learnt after it."""
+        """Count a batch: what was predicted of it (None before anything was learnt), and the labels known after it.
+
+        Rules and the age of classes follow from known labels, whether or not the learner had time to learn them.
+        """
         if found is not None:
             self._judge(found, y, seconds, megabytes)
         if known is not None:
             for label in set(known) - set(self.age):
-                self.age[label] = self.n_learnt
-            self.n_learnt += 1
+                self.age[label] = self.n_known
+            self.n_known += 1
             self.known.update(known)
             self.last = known[-1]
 
@@ -64,8 +67,8 @@ class Scores:
         values = found.to_numpy(dtype=np.float64)
         total = values.sum(axis=1, keepdims=True)
         values = np.where(total > 0, values / np.where(total > 0, total, 1.0), 1 / values.shape[1])
-        columns = found.columns.to_numpy(dtype=object).astype(str)
-        predicted = columns[values.argmax(axis=1)].astype(object)
+        columns = np.array([str(one) for one in found.columns], dtype=object)
+        predicted = columns[values.argmax(axis=1)]
         place = pd.Series(range(len(columns)), index=columns).reindex(y.astype(str)).to_numpy(dtype=np.float64)
         is_known = ~np.isnan(place)
         given = np.where(is_known, values[np.arange(len(y)), np.nan_to_num(place).astype(int)], 0.0)
@@ -81,7 +84,7 @@ class Scores:
             none = np.zeros(len(y))
             scores = [values[:, index[name]] if name in index else none for name in self.rare]
             self.rare_scores.append(np.column_stack(scores).astype(np.float32))
-        is_new = np.array([0 < self.age.get(label, 0) > self.n_learnt - 1 - NEW for label in y], dtype=bool)
+        is_new = np.array([0 < self.age.get(label, 0) > self.n_known - 1 - NEW for label in y], dtype=bool)
         self.new_right.append(right[is_new])
 
     def summary(self) -> dict[str, Any]:
@@ -91,9 +94,10 @@ class Scores:
         -------
         dict
             ``accuracy``, ``log_loss``, ``balanced_accuracy`` (mean recall of the classes that came),
-            ``rare_average_precision``, ``kappa_no_change`` and ``kappa_majority`` (how much of what a rule gets wrong
-            the learner gets right), ``new_class_recall``, ``seconds_per_batch``, ``peak_mb``, ``n_samples``,
-            ``n_batches``, ``predictions_sha256``, and ``..._by_batch``. What cannot be said is None.
+            ``rare_average_precision``, ``kappa_no_change`` and ``kappa_majority`` (accuracy beyond that of a rule, as a
+            fraction of the rule's errors; the rules predict the last label and the most frequent one of those known),
+            ``new_class_recall``, ``seconds_per_batch``, ``peak_mb``, ``n_samples``, ``n_batches``,
+            ``predictions_sha256``, and ``..._by_batch``. What is not known is None.
         """
         if not self.rows:
             raise ValueError("nothing was predicted: the stream has one batch, or labels never came.")
@@ -104,6 +108,7 @@ class Scores:
         recalls = pd.Series(is_right).groupby(pd.Series(truth, dtype=object)).mean()
         new = np.concatenate(self.new_right)
         curves = [table[i : i + self.step].sum(axis=0) for i in range(0, len(table), self.step)]
+        peak = float(table[:, 4].max())
         peaks = [table[i : i + self.step, 4].max() for i in range(0, len(table), self.step)]
         return {
             "accuracy": right / n,
@@ -114,14 +119,14 @@ class Scores:
             "kappa_majority": _kappa(right / n, majority / n),
             "new_class_recall": float(new.mean()) if len(new) >= MIN_RARE else None,
             "seconds_per_batch": float(table[:, 3].mean()),
-            "peak_mb": float(table[:, 4].max()),
+            "peak_mb": None if np.isnan(peak) else peak,
             "n_samples": int(n),
             "n_batches": len(table),
             "predictions_sha256": hashlib.sha256("\n".join(predicted.tolist()).encode()).hexdigest(),
             "accuracy_by_batch": [f"{one[1] / one[0]:.3f}" for one in curves],
             "log_loss_by_batch": [f"{one[2] / one[0]:.3f}" for one in curves],
             "seconds_by_batch": [f"{one[3]:.3g}" for one in curves],
-            "mb_by_batch": [f"{one:.0f}" for one in peaks],
+            "mb_by_batch": None if np.isnan(peak) else [f"{one:.0f}" for one in peaks],
         }
 
     def _rare_average_precision(self, truth: Labels) -> float | None:

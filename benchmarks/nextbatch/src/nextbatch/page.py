@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 
 from nextbatch.costs import say_left_out
 from nextbatch.drawings import draw_critical_difference, draw_curves, draw_pareto
-from nextbatch.learners import BUILT_IN, NAMES
+from nextbatch.learners import BUILT_IN
+from nextbatch.learners.trivial import RULES
 from nextbatch.protocol_list import PROTOCOLS
 from nextbatch.ranks import FALLBACK, Board, Line, make_board
-from nextbatch.results import OK, Row, choose_sizes
+from nextbatch.results import N_VERIFIED, OK, QUICK, Row, choose_sizes
 from nextbatch.running import mark_stale
-from nextbatch.streams import KINDS, Recipe
+from nextbatch.streams import KINDS, Recipe, quick_drift
 
 SUBJECT = "adforest"  # of which the page says where it is not first
 BESIDE = "equal-time"  # the protocol whose rows stand beside those of the main one, too
@@ -28,9 +30,18 @@ COLUMNS = {
     "new_class_recall": "recall, new classes",
     "seconds_per_batch": "CPU s per batch",
     "peak_mb": "peak MB",
+    "late": "batches learnt late",
 }
 SECONDS_FORM = ".3g"
-LOW = ("learner", "rank", "regret", "log_loss", "seconds_per_batch", "peak_mb")  # columns of which the least is best
+LOW = (
+    "learner",
+    "rank",
+    "regret",
+    "log_loss",
+    "seconds_per_batch",
+    "peak_mb",
+    "late",
+)  # columns of which the least is best
 STYLE = """
 :root{color-scheme:light dark;--bg:#fff;--fg:#1b1b1b;--dim:#5c5c5c;--line:#d4d4d4;--head:#f3f3f3;--mark:#fff3c4;
 --shade:#0003;--c0:#0b62b8;--c1:#b3261e;--c2:#1c7a3e;--c3:#7a3fb0;--c4:#a35a00;--c5:#00747c;--c6:#5c5c5c}
@@ -46,7 +57,7 @@ linear-gradient(270deg,var(--shade),transparent) right/.8rem 100% no-repeat}th,t
 border-bottom:1px solid var(--line);white-space:nowrap}th{background:var(--head);white-space:normal}
 th:first-child,td:first-child{text-align:left}th button{all:unset;cursor:pointer;font-weight:600}
 th button:focus-visible{outline:2px solid var(--c0)}.subject td{background:var(--mark)}.trivial td{color:var(--dim)}
-.partial td{color:var(--dim);font-style:italic}
+td.said{text-align:left;white-space:normal;min-width:12rem}.partial td{color:var(--dim);font-style:italic}
 td:first-child,th:first-child{position:sticky;left:0;background:var(--bg)}th:first-child{background:var(--head)}
 tr.subject td:first-child{background:var(--mark)}
 th[aria-sort=ascending] button::after{content:" \\2191"}
@@ -120,13 +131,15 @@ def make_page(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
 by accuracy; a learner that was not run on every stream has none, and its row is in italics: its means are of other
 streams than those of the others. A run that reached a limit or ended with an error
 counts with the accuracy of the rule {FALLBACK}. Kappa is the part of a rule's errors
-that the learner does not make: kappa-temporal's rule predicts the last label, the
-other one the most frequent class. Regret is the accuracy
+that the learner does not make: kappa-temporal's rule predicts the last label that is known,
+that of the sample before the batch; the other one the most frequent class so far. Regret is the accuracy
 of each stream's best refit, chosen in hindsight, minus the learner's; below 0 the learner is better than all refits.
-Intervals are paired bootstraps over streams (95 %). Rows are unverified until somebody else has repeated their runs
-with the same predictions. Stale rows are of code that has changed since; the next <code>nextbatch run</code> repeats
-them. Rows marked "equal time" are those of that protocol on the same streams; they have no rank. A whole run leaves out
-some runs of learners that take long: {escape(" ".join(say_left_out(BUILT_IN)))}</p>
+Intervals are paired bootstraps over streams (95 %). Peak MB is memory within a batch beyond what the run had before
+the first one. A mean is left out where a learner lacks the measure on a stream on which others have it. Learners are
+unverified until <code>nextbatch verify</code> has repeated runs of theirs with the same predictions. Stale rows are
+of code that has changed since; the next <code>nextbatch run</code> repeats them. Rows marked "equal time" are those
+of that protocol on the same streams; they have no rank. A whole run leaves out some runs of learners that take long:
+{escape(" ".join(say_left_out(BUILT_IN)))}</p>
 <p class="dim">{escape(" · ".join(machines))}<br>{escape(" · ".join(versions))}</p>
 </main><script>{SCRIPT}</script></body></html>
 """
@@ -167,13 +180,16 @@ def _section(
     ]
     return f"""<section class="board" data-protocol="{protocol}" data-kind="{kind}">
 <h2>{escape(PROTOCOLS[protocol].title)}: {escape(says)}</h2>
-<p>{escape(PROTOCOLS[protocol].says)} <span class="dim">Run: {board.sizes}.
+<p>{escape(PROTOCOLS[protocol].says)}
+<span class="dim">{"" if PROTOCOLS[protocol].per_record else f"Run: {board.sizes}."}
 {len(board.streams)} streams: {escape(streams)}.</span></p>
 {_places(board, recipes)}
 {_table(board, beside)}
 <h3>Ranks and critical difference</h3>{draw_critical_difference(board, SUBJECT)}
 <p class="dim">A bar joins learners whose mean ranks differ by less than the critical difference (Nemenyi, 5 %).</p>
 <h3>Accuracy against cost</h3>{draw_pareto(pareto, SUBJECT)}
+<p class="dim">Blue dots, joined by the dashed line: learners than which no other is both faster and more accurate.
+A dot shows its learner when the pointer rests on it.</p>
 </section>"""
 
 
@@ -210,7 +226,8 @@ def say_place(board: Board) -> str:
 
 def _say_lost(stream: str, best: str, gap: float, recipes: dict[str, Recipe]) -> str:
     """Return a stream and who is first there."""
-    return f"{mark(recipes[stream])} ({'not run' if math.isnan(gap) else f'{best}, by {gap:.3f}'})"
+    who = f"the rule {best}" if best in RULES else best
+    return f"{mark(recipes[stream])} ({'not run' if math.isnan(gap) else f'{who}, by {gap:.3f}'})"
 
 
 def say_places(board: Board, recipes: dict[str, Recipe]) -> str:
@@ -249,10 +266,11 @@ def _head(names: dict[str, str]) -> str:
 
 
 def say_marks(line: Line) -> list[str]:
-    """Return what is to be known of a learner's rows: tuned, handed in and not verified, of code that has changed."""
+    """Return what is to be known of a learner's rows: tuned, failed, not repeated by `verify`, of changed code."""
     marks = {
         "tuned": line.tuned,
-        "unverified": line.name not in NAMES and not line.verified,
+        "failed": line.n_failed,
+        "unverified": line.verified < min(N_VERIFIED, line.n_streams),
         "stale": line.stale,
     }
     return [says for says, is_so in marks.items() if is_so]
@@ -261,7 +279,10 @@ def say_marks(line: Line) -> list[str]:
 def _opening(line: Line, protocol: str = "", more: str = "") -> str:
     """Return the beginning of a learner's row, which may be one of another protocol than the others."""
     kinds = f"{line.family if line.family in FAMILIES else 'yours'}{' subject' if line.name == SUBJECT else ''}{more}"
-    titles = {"tuned": line.tuned, "stale": f"{line.stale} of {line.n_streams} streams", "unverified": "nobody ran it"}
+    titles = {"tuned": line.tuned, "unverified": "not repeated"}
+    titles |= {
+        says: f"{n} of {line.n_streams} streams" for says, n in (("failed", line.n_failed), ("stale", line.stale))
+    }
     marks = {says: titles[says] for says in say_marks(line)} | ({protocol: PROTOCOLS[BESIDE].says} if protocol else {})
     said = ", ".join(f'<span class="dim" title="{escape(title)}">{says}</span>' for says, title in marks.items())
     name = f"{line.name}, {protocol}" if protocol else line.name
@@ -278,7 +299,7 @@ def _form(measure: str) -> str:
 
 def _table(board: Board, beside: Board | None) -> str:
     """Return the table of means over streams."""
-    measures = [one for one in COLUMNS if any(one in line.means for line in board.lines)]
+    measures = [one for one in COLUMNS if any(line.means.get(one) for line in board.lines)]
     shown = [(line, "") for line in board.lines]
     if beside:
         shown += [(line, PROTOCOLS[BESIDE].title) for line in beside.lines if line.family != "trivial"]
@@ -297,14 +318,14 @@ def _row(line: Line, measures: Sequence[str], n_streams: int, protocol: str) -> 
         '<td data-value=""></td>'
         if behind is None
         else '<td data-value="0">first</td>'
-        if not any(behind)
+        if not any(behind) and not line.n_failed
         else f'<td data-value="{behind[0]:.6g}">{behind[0]:+.3f} [{behind[1]:+.3f}, {behind[2]:+.3f}]</td>',
         _cell(regret, "+.3f"),
         *(_cell(line.means.get(one), _form(one)) for one in measures if one != "accuracy"),
     ]
     failed = f", {line.n_failed} failed" if line.n_failed else ""
     cells.append(f'<td data-value="{line.n_streams}">{line.n_streams} of {n_streams}{failed}</td>')
-    cells.append(f'<td data-value="{line.verified}">{f"{line.verified} streams" if line.verified else "no"}</td>')
+    cells.append(f'<td data-value="{line.verified}">on {line.verified} of {line.n_streams}</td>')
     more = "" if line.n_streams == n_streams else " partial"
     return f"{_opening(line, protocol, more)}{''.join(cells)}</tr>"
 
@@ -319,6 +340,8 @@ def _stream(
 ) -> str:
     """Return what is known of one stream: its recipe, its curves and its results."""
     name = recipe.name
+    if any(row["size"] == QUICK for row in rows if (row["protocol"], row["stream"]) == (protocol, name)):
+        recipe = replace(recipe, drift=quick_drift(recipe))
     lines = [line for line in board.lines if (line.name, name) in {**board.values["accuracy"], **board.failed}]
     lines.sort(key=lambda line: -board.values["accuracy"].get((line.name, name), 0.0))
     curves: dict[str, list[float]] = {}
@@ -326,14 +349,14 @@ def _stream(
         if (row["protocol"], row["stream"], row["status"]) == (protocol, name, OK):
             curves.setdefault(row["learner"], [float(one) for one in row["accuracy_by_batch"].split()])
     columns = {
-        one: says for one, says in COLUMNS.items() if any((line.name, name) in board.values[one] for line in lines)
+        one: says for one, says in COLUMNS.items() if any(board.values[one].get((line.name, name)) for line in lines)
     }
     body = []
     for line in lines:
         key = line.name, name
         said = escape(board.failed.get(key, "ok")) + (", stale" if key in board.stale else "")
         cells = [_cell(None if key in board.failed else board.values[one].get(key), _form(one)) for one in columns]
-        body.append(f"{_opening(line)}{''.join(cells)}<td>{said}</td></tr>")
+        body.append(f'{_opening(line)}{"".join(cells)}<td class="said">{said}</td></tr>')
     drift = f" Rules change with batch {', '.join(map(str, recipe.drift))}." if recipe.drift else ""
     chosen = f" <b>Defaults of {', '.join(recipe.chosen_on)} were chosen on it.</b>" if recipe.chosen_on else ""
     groups = " ".join(kind for kind, (_, names) in kinds.items() if name in names)

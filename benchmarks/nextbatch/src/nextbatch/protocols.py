@@ -14,7 +14,7 @@ import pandas as pd
 from nextbatch.batches import Batch
 from nextbatch.learners.base import Learner, frame_of
 from nextbatch.measures import Scores
-from nextbatch.usage import children_seconds, peak_megabytes
+from nextbatch.usage import PeakMemory, children_seconds
 
 PER_RECORD, QUICK_PER_RECORD = 2_000, 300  # samples that are asked for one by one
 CURVE_STEP = 100  # samples of a point of the curve there
@@ -100,7 +100,7 @@ class Step:
     y : array
         Its labels.
     known : array or None
-        The labels that were learnt after it was predicted.
+        The labels that came after it was predicted, learnt or still to be learnt.
     predict_seconds, learn_seconds : float
         CPU seconds.
     is_late : bool
@@ -142,7 +142,7 @@ def predict_then_learn(
     waiting: deque[tuple[Any, Any]] = deque()
     used, arrived, is_fitted = 0.0, 0, False
     for X, y in batches:
-        found = known = None
+        found = None
         predicting = learning = 0.0
         if is_fitted:
             shown = X.copy()
@@ -150,12 +150,12 @@ def predict_then_learn(
             found = judge(said, y)
         arrived += len(y)
         waiting.append((X, y))
-        is_due = len(waiting) > delay
+        known = waiting[-1 - delay][1] if len(waiting) > delay else None
+        is_due = known is not None
         is_late = bool(is_due and is_fitted and budget and used + predicting > budget * arrived / 1_000)
         if is_due and not is_late:
-            X_known, known = join_batches([waiting.popleft() for _ in range(len(waiting) - delay)])
-            shown, labels = X_known.copy(), known.copy()
-            _, learning = _time(learn, shown, labels)
+            X_known, y_known = join_batches([waiting.popleft() for _ in range(len(waiting) - delay)])
+            _, learning = _time(learn, X_known.copy(), y_known.copy())
             is_fitted = True
         used += predicting + learning
         yield Step(found, y, known, predicting, learning, is_late)
@@ -190,7 +190,7 @@ def evaluate(
     """
     learner.reset()
     scores = Scores([y for _, y in batches], step=CURVE_STEP if protocol.per_record else 1)
-    base, n_late = peak_megabytes(), 0
+    memory, n_late = PeakMemory(), 0
     steps = predict_then_learn(
         learner.predict_proba,
         learner.partial_fit,
@@ -201,7 +201,8 @@ def evaluate(
     )
     for number, step in enumerate(steps, start=1):
         n_late += step.is_late
-        megabytes = max(0.0, peak_megabytes() - base)
+        megabytes = memory.stop()
         scores.count(step.found, step.y, step.known, step.predict_seconds + step.learn_seconds, megabytes)
         on_batch(number)
+        memory.start()
     return scores.summary() | {"late": n_late / max(1, len(batches) - 1)}

@@ -12,6 +12,7 @@ from scipy.stats import rankdata, studentized_range
 
 from nextbatch.results import MEASURES, OK, Row, choose_sizes, number, say_sizes
 
+RULES = "trivial"  # the family of the rules
 FALLBACK = "prior-all"  # the rule whose results stand for a run that did not end
 LEVEL = 0.05  # of the critical difference and of the intervals
 N_RESAMPLES = 2_000
@@ -24,7 +25,7 @@ class Line:
     Attributes
     ----------
     means : dict
-        Of each measure over the streams on which it can be said.
+        Of each measure over the learner's streams on which anybody has it; none where the learner lacks it on one.
     rank : float or None
         Mean rank by accuracy; None if a stream is missing that others were run on.
     behind : tuple or None
@@ -34,7 +35,8 @@ class Line:
     n_failed : int
         Runs that reached a limit or ended with an error.
     verified, stale : int
-        Streams whose run was repeated with the same predictions, and those whose run is of code that has changed.
+        Streams on which a run, by any protocol, was repeated with the same predictions, and those whose run is of code
+        that has changed.
     """
 
     name: str
@@ -86,15 +88,21 @@ class Board:
         return self.values["accuracy"].get((learner, stream), float("nan"))
 
     def winner(self, stream: str) -> str:
-        """Return the learner with the best accuracy on a stream."""
-        names = [line.name for line in self.lines if (line.name, stream) in self.values["accuracy"]]
-        return max(names, key=lambda name: self.accuracy(name, stream))
+        """Return the learner with the best accuracy on a stream; of several, a rule, as it is the simplest."""
+        there = [
+            line for line in self.lines if (line.name, stream) in self.values["accuracy"].keys() - self.failed.keys()
+        ]
+        best = max(there, key=lambda line: (round(self.accuracy(line.name, stream), 6), line.family == RULES))
+        return best.name
 
 
 def make_board(rows: Sequence[Row], protocol: str, names: Collection[str]) -> Board:
     """Compare the learners of one protocol on the streams with these names, over the same part of each stream."""
+    verified = {(row["learner"], row["stream"]) for row in rows if row["verified"] == "true"}
     rows = choose_sizes([row for row in rows if row["protocol"] == protocol and row["stream"] in names])
-    streams = [name for name in names if any(row["stream"] == name for row in rows)]
+    ended = {row["stream"] for row in rows if row["status"] == OK}
+    streams = [name for name in names if name in ended]
+    rows = [row for row in rows if row["stream"] in ended]
     values, failed = _collect(rows)
     learners = {row["learner"]: row for row in rows}
     accuracy = values["accuracy"]
@@ -111,11 +119,13 @@ def make_board(rows: Sequence[Row], protocol: str, names: Collection[str]) -> Bo
         mine = [stream for stream in streams if (name, stream) in accuracy]
         line = Line(name, row["title"], row["family"], row["tuned"], len(mine))
         for measure in MEASURES:
-            found = [values[measure][name, stream] for stream in mine if (name, stream) in values[measure]]
-            if found:
-                line.means[measure] = float(np.mean(found))
+            measured = {stream for _, stream in values[measure]}
+            found = [values[measure].get((name, stream)) for stream in mine if stream in measured]
+            there = [value for value in found if value is not None]
+            if there and len(there) == len(found):
+                line.means[measure] = float(np.mean(there))
         line.n_failed, line.stale = (sum((name, stream) in part for stream in streams) for part in (failed, stale))
-        line.verified = len({one["stream"] for one in rows if one["learner"] == name and one["verified"] == "true"})
+        line.verified = sum((name, stream) in verified for stream in streams)
         best = [
             max(accuracy[one, stream] for one in refits if (one, stream) in accuracy) - accuracy[name, stream]
             for stream in mine
@@ -126,7 +136,8 @@ def make_board(rows: Sequence[Row], protocol: str, names: Collection[str]) -> Bo
     by_name = {line.name: line for line in lines}
     if complete:
         ranks = mean_ranks(table)
-        first = int(table.mean(axis=1).argmax())
+        went_through = [not any((name, stream) in failed for stream in streams) for name in complete]
+        first = int(np.where(went_through, table.mean(axis=1), -1.0).argmax())
         for i, name in enumerate(complete):
             by_name[name].rank = float(ranks[i])
             by_name[name].behind = paired_interval(table[i] - table[first])

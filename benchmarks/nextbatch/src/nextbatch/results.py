@@ -6,7 +6,8 @@ import csv
 import os
 import platform
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -31,13 +32,13 @@ MEASURES = (
     "new_class_recall",
     "seconds_per_batch",
     "peak_mb",
+    "late",
 )
 CURVES = ("accuracy_by_batch", "log_loss_by_batch", "seconds_by_batch", "mb_by_batch")
 COLUMNS = (
     *KEY,
     "status",
     *MEASURES,
-    "late",
     "n_batches",
     "n_samples",
     "says",
@@ -49,11 +50,17 @@ COLUMNS = (
     "versions",
     "machine",
     "date",
+    "timeout",
+    "memory",
     "table_sha256",
     "predictions_sha256",
     "fingerprint",
     *CURVES,
 )
+SUBMITTED = "yours"  # the family of learners that are submissions, whatever their rows say
+_EMPTY = dict.fromkeys(COLUMNS, "")  # columns that an earlier version did not write
+QUICK = "quick"  # the size of a quick run
+N_VERIFIED = 2  # streams that `verify` runs again, and without which a learner is unverified
 OK, TIMEOUT, MEMORY, ERROR = "ok", "timeout", "memory", "error"
 
 
@@ -63,25 +70,38 @@ def key_of(row: Row) -> tuple[str, ...]:
 
 
 def read_rows(*places: Path) -> list[Row]:
-    """Return the runs in some folders or files; of two with the same key the later one."""
+    """Return the runs in some folders or files, none if there is no file; of two with the same key the later one."""
     rows: dict[tuple[str, ...], Row] = {}
     for place in places:
         path = place / FILE if place.is_dir() else place
         if path.is_file():
             with path.open(encoding="utf-8", newline="") as file:
-                for row in csv.DictReader(file):
-                    if set(COLUMNS) - set(row) or None in row.values():
-                        raise ValueError(
-                            f"{path} is not a table of runs: the columns {', '.join(COLUMNS)} are expected."
-                        )
-                    rows[key_of(row)] = row
+                reader = csv.DictReader(file)
+                absent = set(KEY) - set(reader.fieldnames or ())
+                if absent:
+                    raise ValueError(
+                        f"{path} is not a table of runs: the columns {', '.join(sorted(absent))} are missing."
+                    )
+                for row in reader:
+                    if None in row.values() or None in row:
+                        raise ValueError(f"line {reader.line_num} of {path} is not a whole row; remove it.")
+                    rows[key_of(row)] = _EMPTY | row
     return list(rows.values())
 
 
 def read_results(*places: Path) -> list[Row]:
-    """Return the runs in some folders, and those of the submissions beside each of them: ``submissions/NAME``."""
-    beside = [path for place in places for path in sorted((place.parent / SUBMISSIONS).glob(f"*/{FILE}"))]
-    return read_rows(*beside, *places)
+    """Return the runs in some folders, and those of the submissions beside each of them: ``submissions/NAME``.
+
+    Of a submission only runs of the learner NAME are taken, and none if the folders have runs of a learner of that
+    name: they cannot change anybody else's results.
+    """
+    rows = read_rows(*places)
+    names = {row["learner"] for row in rows}
+    for path in [path for place in places for path in sorted((place.parent / SUBMISSIONS).glob(f"*/{FILE}"))]:
+        name = path.parent.name
+        if name not in names:
+            rows += [row | {"family": SUBMITTED} for row in read_rows(path) if row["learner"] == name]
+    return rows
 
 
 def choose_sizes(rows: Sequence[Row]) -> list[Row]:
@@ -145,6 +165,25 @@ def append_row(folder: Path, row: dict[str, Any]) -> None:
         if file.tell() == 0:
             writer.writeheader()
         writer.writerow({name: as_text(row.get(name)) for name in COLUMNS})
+
+
+@contextmanager
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Keep other runs from the folder meanwhile: they would do the same jobs, and take time from each other.
+
+    Raises
+    ------
+    ValueError
+        If another one is there. On Windows nothing is locked.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w", encoding="utf-8") as file:
+        if sys.platform != "win32":
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ValueError(f"another run writes to {folder}; wait for it, or use another --out.") from None
+        yield
 
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:

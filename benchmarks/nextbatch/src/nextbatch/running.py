@@ -24,13 +24,14 @@ from typing import Any
 from nextbatch import batches, encoding, measures, protocols, streams, usage
 from nextbatch.code import digest_files, find_file
 from nextbatch.costs import is_left_out, say_left_out
-from nextbatch.learners import Entry, base, known_learners
+from nextbatch.learners import BUILT_IN, Entry, base, known_learners
 from nextbatch.protocol_list import PROTOCOLS
 from nextbatch.protocols import Protocol
 from nextbatch.results import (
+    ERROR,
     KEY,
     MEMORY,
-    OK,
+    QUICK,
     TIMEOUT,
     Row,
     append_row,
@@ -89,20 +90,24 @@ class Job:
         return dict(zip(KEY, values, strict=True))
 
     def fingerprint(self, version: str | None = None) -> str:
-        """Return a digest of all that the run depends on: table, batches, protocol, measures, learner, its library.
-
-        What describes streams and protocols, and what shows or checks results, does not count.
+        """Return digests of all that the run depends on: of `common_code`, and of the learner with its library.
 
         Parameters
         ----------
         version : str or None
             Of the learner's library; None for the one that is installed.
         """
+        return f"{self.common_code()}-{self.entry.fingerprint(version)}"
+
+    def common_code(self) -> str:
+        """Return a digest of what all learners have in common: table, batches, protocol and measures.
+
+        What describes streams and protocols, and what shows or checks results, does not count.
+        """
         asked = self.protocol
         said = (
             self.recipe.sha256, self.recipe.batch_size, self.recipe.thin,
-            asked.delay, asked.budget, asked.per_record, asked.staged,
-            _digest_common(), self.entry.fingerprint(version),
+            asked.delay, asked.budget, asked.per_record, asked.staged, _digest_common(),
         )  # fmt: skip
         return hashlib.sha256(" ".join(map(str, said)).encode()).hexdigest()[:16]
 
@@ -121,7 +126,7 @@ def size_of(quick: bool, max_batches: int | None) -> str:
     >>> size_of(False, None), size_of(True, None), size_of(False, 20)
     ('full', 'quick', 'first 20 batches')
     """
-    return "quick" if quick else f"first {max_batches} batches" if max_batches else "full"
+    return QUICK if quick else f"first {max_batches} batches" if max_batches else "full"
 
 
 def max_batches_of(size: str) -> int | None:
@@ -187,6 +192,9 @@ def make_plan(
             plan.skipped.append(f"{entry.name} is left out: {entry.missing()}")
         else:
             used[asked] = entry
+    for one in [one for one in chosen if max_batches is not None and max_batches <= one.delay + 1]:
+        plan.skipped.append(f"{one.name} is left out: with {max_batches} batches nothing is predicted.")
+    chosen = [one for one in chosen if max_batches is None or max_batches > one.delay + 1]
     for protocol, seed, is_costly, recipe in product(chosen, seeds, (False, True), recipes):
         is_there = recipe.name not in absent and (recipe.is_generated or not quick)
         is_asked = not protocol.streams or recipe.name in protocol.streams
@@ -212,50 +220,64 @@ def _takes_part(entry: Entry, protocol: Protocol) -> bool:
     return entry.name != "successor" and (protocol.with_costly or not entry.is_costly)
 
 
-def find_undone(jobs: Sequence[Job], folder: Path) -> dict[Job, str]:
-    """Return the jobs without a row, or whose row was made of other code, another table or another library; and why."""
+def find_undone(jobs: Sequence[Job], folder: Path, limits: Limits) -> dict[Job, str]:
+    """Return the jobs that are to be run, and why.
+
+    They have no row, or one of other code, another table or another library, or one that ended with an error or by a
+    lower limit.
+    """
     done = {key_of(row): row for row in read_rows(folder)}
     found = {}
     for job in jobs:
         row = done.get(tuple(job.key.values()))
-        if row is None:
-            found[job] = "not run"
-        elif row["fingerprint"] != job.fingerprint():
-            before, now = row["version"], job.entry.version()
-            found[job] = (
-                "stale: the table is another one"
-                if row["table_sha256"] != job.recipe.sha256
-                else f"stale: of {before}, here is {now}"
-                if before != now
-                else "stale: code has changed"
-            )
+        reason = "not run" if row is None else _why_again(row, job, limits)
+        if reason:
+            found[job] = reason
     return found
+
+
+def _why_again(row: Row, job: Job, limits: Limits) -> str:
+    """Return why a run is to be repeated, an empty text if it is not."""
+    if row["fingerprint"] != job.fingerprint():
+        before, now = row["version"], job.entry.version()
+        if row["table_sha256"] != job.recipe.sha256:
+            return "stale: the table is another one"
+        return f"stale: of {before}, here is {now}" if before != now else "stale: code has changed"
+    if row["status"] == ERROR:
+        return "ended with an error"
+    limit = {TIMEOUT: "timeout", MEMORY: "memory"}.get(row["status"])
+    if limit and 0 < int(row[limit]) < (getattr(limits, limit) or math.inf):
+        return f"ended by a lower limit: {limit} {row[limit]}"
+    return ""
 
 
 def mark_stale(rows: Sequence[Row], recipes: dict[str, Recipe]) -> list[Row]:
     """Return runs with a column ``stale``, which says "true" where the code is not what the run was made with.
 
     Code is that of the protocols, the measures and the adapter; and that of the library where a checkout of the same
-    version is installed. A run of another version is not stale: that version would still give it. What cannot be
-    known, as of learners that are not here, counts as not stale.
+    version is installed. A run of another version is not stale: that version would still give it. Of learners that are
+    not in the list, the table, the protocol and the measures count.
     """
-    known, versions, found = known_learners(), {}, {}
+    known, found = known_learners(), {}
+
+    @cache
+    def version_here(name: str) -> str:
+        return "" if known[name].missing() else known[name].version()
+
     marked = []
     for row in rows:
-        entry, recipe = known.get(row["learner"]), recipes.get(row["stream"])
-        is_known = entry is not None and recipe is not None and row["protocol"] in PROTOCOLS
-        stale = ""
-        if entry and recipe and is_known:
-            if entry.name not in versions:
-                versions[entry.name] = "" if entry.missing() else entry.version()
-            version, installed = row["version"], versions[entry.name]
-            if " (" in installed and installed.partition(" (")[0] == version.partition(" (")[0]:
-                version = installed
-            job = Job(PROTOCOLS[row["protocol"]], recipe, entry, entry.name)
-            key = row["protocol"], row["stream"], entry.name, version
+        recipe, stale = recipes.get(row["stream"]), ""
+        if recipe and row["protocol"] in PROTOCOLS:
+            entry, version = known.get(row["learner"]), row["version"]
+            if entry:
+                installed = version_here(entry.name)
+                if " (" in installed and installed.partition(" (")[0] == version.partition(" (")[0]:
+                    version = installed
+            key = row["protocol"], row["stream"], row["learner"], version
             if key not in found:
-                found[key] = job.fingerprint(version)
-            stale = "true" if row["fingerprint"] != found[key] else ""
+                job = Job(PROTOCOLS[row["protocol"]], recipe, entry or BUILT_IN[0], row["learner"])
+                found[key] = job.fingerprint(version) if entry else job.common_code()
+            stale = "" if row["fingerprint"].startswith(found[key]) else "true"
         marked.append(row | {"stale": stale})
     return marked
 
@@ -298,7 +320,7 @@ def run_jobs(
 
 
 def run_job(job: Job, limits: Limits, stop: threading.Event | None = None) -> dict[str, Any]:
-    """Do one run in a process of its own, and return its row."""
+    """Do one run in a process of its own, and return its row; what a run that failed has printed is ``printed``."""
     entry = job.entry
     row: dict[str, Any] = {
         **job.key,
@@ -308,6 +330,8 @@ def run_job(job: Job, limits: Limits, stop: threading.Event | None = None) -> di
         "verified": "false",
         "version": entry.version(),
         "versions": describe_versions(),
+        "timeout": limits.timeout,
+        "memory": limits.memory,
         "table_sha256": job.recipe.sha256,
         "fingerprint": job.fingerprint(),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
@@ -327,15 +351,16 @@ def run_job(job: Job, limits: Limits, stop: threading.Event | None = None) -> di
         path.write_text(json.dumps(described), encoding="utf-8")
         ended, says = _watch(path, limits, stop or threading.Event())
         result, done = path.with_suffix(".result"), path.with_suffix(".done")
+        printed = path.with_suffix(".log").read_text(encoding="utf-8", errors="replace").strip()
         if not ended and result.is_file():
             row |= json.loads(result.read_text(encoding="utf-8"))
-            return row
+            return row | ({"printed": printed} if row["status"] == ERROR else {})
         far = f" after {done.read_text()} batches" if done.is_file() else " before the first batch was done"
-        return row | {"status": ended or "error", "says": f"{says}{far}"}
+        return row | {"status": ended or ERROR, "says": f"{says}{far}", "printed": printed}
 
 
 def _watch(path: Path, limits: Limits, stop: threading.Event) -> tuple[str, str]:
-    """Run a worker until it ends or a limit is reached; return the limit's status and a sentence, empty if it ended."""
+    """Run a worker until it ends or reaches a limit; return a status, empty if it ended by itself, and how it ended."""
     source = str(Path(__file__).parents[1])
     paths = os.pathsep.join([source, *filter(None, [os.environ.get("PYTHONPATH")])])
     env = {**os.environ, **ONE_THREAD, "PYTHONHASHSEED": "0", "PYTHONPATH": paths}
@@ -364,7 +389,7 @@ def _watch(path: Path, limits: Limits, stop: threading.Event) -> tuple[str, str]
                 if limits.timeout and now - active > PATIENCE + (0 if used else 4 * limits.timeout):
                     return TIMEOUT, "waited for something"
                 if stop.is_set():
-                    return "error", "interrupted"
+                    return ERROR, "interrupted"
         finally:
             group.kill(is_running=worker.poll() is None)
             if worker.poll() is None:
@@ -372,7 +397,4 @@ def _watch(path: Path, limits: Limits, stop: threading.Event) -> tuple[str, str]
             worker.wait()
         if worker.returncode in [-getattr(signal, name, 0) for name in ("SIGXCPU", "SIGKILL")] and worker.returncode:
             return TIMEOUT, f"more than {limits.timeout} CPU seconds"
-        if worker.returncode:
-            log.seek(0)
-            return "error", f"ended with {worker.returncode}: {log.read().strip().splitlines()[-1:]}"
-    return "", OK
+    return "" if worker.returncode == 0 else ERROR, f"the process ended with exit code {worker.returncode}"

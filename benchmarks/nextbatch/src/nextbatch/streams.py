@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow
 
 from nextbatch import generated
-from nextbatch.batches import CLASS, Batch, cut_table
+from nextbatch.batches import CLASS, QUICK_BATCHES, QUICK_SIZE, Batch, cut_table
 
 DATA_VARIABLE, HIDDEN_VARIABLE = "NEXTBATCH_DATA", "NEXTBATCH_HIDDEN"
 RECIPES = Path(__file__).parent / "recipes"
@@ -141,7 +142,13 @@ def load_table(recipe: Recipe) -> pd.DataFrame:
                 f"the table of {recipe.name!r} is not there: {variable} is {said!r}. Expected a folder with "
                 f"{recipe.name}.parquet in it, or in its subfolder streams. Source: {recipe.source}"
             )
-        table = normalize(pd.read_parquet(path))
+        try:
+            table = normalize(pd.read_parquet(path))
+        except (pyarrow.ArrowException, OSError, KeyError) as error:
+            raise DataError(
+                f"the table of {recipe.name!r} cannot be read ({type(error).__name__}: {error}); expected a Parquet "
+                f"file with a column {CLASS!r}."
+            ) from None
     found = digest_table(table)
     if found != recipe.sha256:
         raise DataError(
@@ -203,5 +210,29 @@ def digest_table(table: pd.DataFrame) -> str:
 def cut_batches(
     table: pd.DataFrame, recipe: Recipe, *, quick: bool = False, max_batches: int | None = None
 ) -> list[Batch]:
-    """Return a stream's first batches in order, as its recipe says."""
-    return cut_table(table, recipe.batch_size, recipe.thin, quick=quick, max_batches=max_batches)
+    """Return a stream's first batches in order, as its recipe says; in a quick run samples of the whole stream."""
+    thin = quick_thin(recipe) if quick else recipe.thin
+    return cut_table(table, recipe.batch_size, thin, quick=quick, max_batches=max_batches)
+
+
+def quick_thin(recipe: Recipe) -> int:
+    """Return every how many-th sample a quick run takes, so that its few batches reach the end of the stream.
+
+    Examples
+    --------
+    >>> quick_thin(read_recipes()["abrupt"])
+    8
+    """
+    return max(1, recipe.n_records // (QUICK_BATCHES * QUICK_SIZE))
+
+
+def quick_drift(recipe: Recipe) -> tuple[int, ...]:
+    """Return the batches of a quick run in which the rules change.
+
+    Examples
+    --------
+    >>> abrupt = read_recipes()["abrupt"]
+    >>> abrupt.drift, quick_drift(abrupt)
+    ((14, 27), (4, 8))
+    """
+    return tuple(batch * recipe.batch_size // (quick_thin(recipe) * QUICK_SIZE) for batch in recipe.drift)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nextbatch.page import SUBJECT, mark, say_marks, say_places
 from nextbatch.protocol_list import PROTOCOLS
-from nextbatch.ranks import Board, make_board
+from nextbatch.ranks import RULES, Board, make_board
 from nextbatch.results import Row, choose_sizes, say_sizes
 from nextbatch.running import mark_stale
 from nextbatch.streams import Recipe
@@ -29,7 +29,8 @@ def make_table(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
     boards = {says: board for says, board in boards.items() if board.streams}
     if not boards or next(iter(boards)) == "real, equal time":
         raise ValueError(
-            "there are no runs by the protocol next-batch; make some: nextbatch run --protocols next-batch."
+            "there are no runs by the protocol next-batch that went through; make some: nextbatch run --protocols "
+            "next-batch."
         )
     first = next(iter(boards.values()))
     names = [line.name for line in first.ranked]
@@ -82,12 +83,15 @@ def say_seeds(rows: Sequence[Row]) -> str:
 
 
 def _line(name: str, boards: dict[str, Board]) -> str:
-    """Return a learner's row; the best mean of a column is bold; tuned, stale and unverified ones are marked."""
+    """Return a learner's row; the best mean of a column is bold, unless all others are rules."""
     cells = []
     for board in boards.values():
         means = {line.name: line.means["accuracy"] for line in board.ranked if "accuracy" in line.means}
         text = f"{means[name]:.3f}".lstrip("0") if name in means else ""
-        cells.append(f"**{text}**" if name in means and means[name] == max(means.values()) else text)
+        is_compared = sum(line.family != RULES for line in board.ranked) > 1
+        best = max((means[line.name] for line in board.ranked if not line.n_failed), default=None)
+        is_failed = any(line.n_failed for line in board.ranked if line.name == name)
+        cells.append(f"**{text}**" if text and is_compared and not is_failed and means[name] == best else text)
     line = next(one for one in next(iter(boards.values())).ranked if one.name == name)
     named = f"{name} ({', '.join(say_marks(line))})" if say_marks(line) else name
     return f"| {named} | {line.rank:.1f} | {' | '.join(cells)} | {line.means.get('seconds_per_batch', 0):.2g} |"

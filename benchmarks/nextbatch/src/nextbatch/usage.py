@@ -5,6 +5,8 @@ Elsewhere a process's own seconds and those of its children that ended are all t
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import os
 import signal
 import sys
@@ -18,6 +20,8 @@ if sys.platform != "win32":
     import resource
 
 HAS_PROC = Path("/proc/self/stat").exists()
+STATUS = Path("/proc/self/status")
+RESET_PEAK = Path("/proc/self/clear_refs")  # a 5 written into it sets the peak to what is used now
 ROUNDS = 20  # times that a group is killed: a process may start another one meanwhile
 
 
@@ -103,12 +107,48 @@ def children_seconds() -> float:
     return ended.ru_utime + ended.ru_stime + sum(one.seconds for one in children())
 
 
-def peak_megabytes() -> float:
-    """Return the most memory that this process has had, and what its children have now."""
-    if sys.platform == "win32":
-        return 0.0
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return float(peak) / (2**20 if sys.platform == "darwin" else 2**10) + sum(one.megabytes for one in children())
+class PeakMemory:
+    """The most memory of this process between `start` and `stop`, with what its children have at `stop`.
+
+    What the process had when this object was made does not count, nor what it takes between `stop` and `start`.
+    """
+
+    def __init__(self) -> None:
+        _release_memory()
+        self._base = self._stopped = _read_memory("VmRSS")
+        self.start()
+
+    def start(self) -> None:
+        """Forget earlier peaks."""
+        self._base += _read_memory("VmRSS") - self._stopped
+        try:
+            RESET_PEAK.write_text("5", encoding="utf-8")
+        except OSError:
+            self._base = float("nan")
+
+    def stop(self) -> float:
+        """Return megabytes; NaN where the system does not tell: everywhere but on Linux."""
+        peak, self._stopped = _read_memory("VmHWM"), _read_memory("VmRSS")
+        return max(0.0, peak - self._base) + sum(one.megabytes for one in children())
+
+
+def _read_memory(name: str) -> float:
+    """Return megabytes of this process from /proc: VmRSS is what it uses now, VmHWM its peak; NaN without /proc."""
+    try:
+        lines = STATUS.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return float("nan")
+    return next((int(line.split()[1]) / 2**10 for line in lines if line.startswith(f"{name}:")), float("nan"))
+
+
+def _release_memory() -> None:
+    """Give memory that is free back to the system: a learner that used it again would seem to need none."""
+    import pyarrow
+
+    gc.collect()
+    pyarrow.default_memory_pool().release_unused()
+    with suppress(AttributeError, OSError, TypeError):  # glibc only
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def limit_seconds(seconds: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import traceback
 import warnings
@@ -19,7 +20,7 @@ def work(path: Path) -> None:
     from nextbatch.learners import find_learner
     from nextbatch.protocol_list import PROTOCOLS
     from nextbatch.protocols import arrange, evaluate
-    from nextbatch.streams import cut_batches, load_table, read_recipes
+    from nextbatch.streams import DATA_VARIABLE, HIDDEN_VARIABLE, cut_batches, load_table, read_recipes
 
     done = path.with_suffix(".done")
     try:
@@ -30,6 +31,8 @@ def work(path: Path) -> None:
             protocol,
             quick=job["quick"],
         )
+        for name in (DATA_VARIABLE, HIDDEN_VARIABLE):  # a learner is not told where labels are
+            os.environ.pop(name, None)
         learner = find_learner(job["learner"]).make(random_state=job["seed"])
         found = {"status": "ok"} | evaluate(
             learner, batches, protocol, lambda n: done.write_text(f"{n} of {len(batches)}")
@@ -37,8 +40,12 @@ def work(path: Path) -> None:
     except MemoryError:
         found = {"status": "memory", "says": "MemoryError"}
     except Exception as error:
+        traceback.print_exc()
         message = (str(error).splitlines() or [""])[0][:200]  # what follows may be a stack trace with paths
-        where = traceback.extract_tb(error.__traceback__)[-1]
+        frames = traceback.extract_tb(error.__traceback__)
+        file = Path(job["learner"].rpartition(":")[0]).absolute()
+        own = [frame for frame in frames if Path(frame.filename).absolute() == file]
+        where = (own or frames)[-1]
         found = {
             "status": "error",
             "says": f"{type(error).__name__}: {message} ({Path(where.filename).name}:{where.lineno})",

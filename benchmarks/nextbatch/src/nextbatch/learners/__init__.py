@@ -6,6 +6,7 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
@@ -246,7 +247,10 @@ def find_learner(name: str) -> Entry:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise ValueError(f"--learner {name}: {path} cannot be imported ({type(error).__name__}: {error}).") from error
     if not hasattr(module, kind):
         raise ValueError(f"--learner {name}: {path} has no {kind!r}.")
     return _entry_of(getattr(module, kind), "", Path(path).read_text(encoding="utf-8"))
@@ -259,9 +263,15 @@ def _entry_of(kind: type, name: str, code: str) -> Entry:
             raise ValueError(
                 f"{kind.__name__} has no method {method}(); a learner has reset, partial_fit, predict_proba."
             )
+    called = str(getattr(kind, "name", name or kind.__name__.lower()))
+    if called in NAMES or not re.fullmatch(r"[A-Za-z0-9][\w.+-]*", called):
+        raise ValueError(
+            f"{kind.__name__}.name is {called!r}; expected letters, digits, '_', '.', '+' and '-', and none of "
+            f"nextbatch's own names: {', '.join(sorted(NAMES))}."
+        )
     takes_seed = "random_state" in inspect.signature(kind).parameters
     return Entry(
-        name=str(getattr(kind, "name", name or kind.__name__.lower())),
+        name=called,
         title=str(getattr(kind, "title", kind.__name__)),
         family=str(getattr(kind, "family", "yours")),
         make=kind if takes_seed else partial(_without_seed, kind),
