@@ -15,7 +15,7 @@ benchmarks/record.jsonl::
     ```
 
     ```{measured-bars} Parameters | Points of mean accuracy against the defaults | mean
-    :without: as it comes, 10 trees
+    :without: defaults, 10 trees
     ```
 """
 

@@ -87,7 +87,7 @@ def describe_drift(results: Results, streams: Streams, names: Sequence[str] = AD
             for stages in (changed, others)
         ]
         said.append(
-            f"{name} calls drift in {shares[0]:.0%} of the batches with classes of the second half alone "
+            f"{name} reports drift in {shares[0]:.0%} of the batches with classes of the second half alone "
             f"({join_words(changed) if changed else 'none'}) and in {shares[1]:.0%} of the others."
         )
     return said

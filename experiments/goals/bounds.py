@@ -61,7 +61,7 @@ def judge(results: Results, options: Options) -> Outcome:
             at_most(f"seconds a batch at the end of {n:,} records, × after a tenth", MAX_GROWTH, seconds),
         ),
         findings=(
-            f"Room for {default_settings(ADF_R)['memory_size']:,} older records, as it comes, against room for all: "
+            f"Room for {default_settings(ADF_R)['memory_size']:,} older records, the default, against room for all: "
             + " and ".join(
                 f"{gap:+.1f} points of {what} where it costs most ({where})" for what, (where, gap) in losses.items()
             )

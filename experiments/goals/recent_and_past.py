@@ -1,4 +1,4 @@
-"""Goal 7: the free corner, where a method is good on recent records and on old ones and still learns fast."""
+"""Goal 7: a method that is good on recent records and on old ones, and still learns fast."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from experiments.specs.options import Options
 from experiments.specs.run_spec import TIMED, MethodSpec, RunSpec, StreamSpec
 from experiments.specs.selections import plan_runs
 
-TITLE = "7 The free corner"
+TITLE = "7 Recent and old records"
 ADF_R = "ADF-R"
 METHODS = {
     ADF_R: with_default_trees(ADF_R),
@@ -109,4 +109,4 @@ def _figure(points: dict[str, tuple[float, float]]) -> Figure:
     plot = scatter(points, x_title="accuracy on recent records", y_title="accuracy on records of all batches")
     corner = {"type": "rect", "x0": MIN_RECENT, "x1": 1.0, "y0": MIN_PAST, "y1": 1.0, "layer": "below"}
     plot["layout"]["shapes"] = [{**corner, "line": {"dash": "dot", "width": 1}, "fillcolor": "rgba(0,114,178,0.06)"}]
-    return Figure("7 The free corner", plot, "Dotted: the corner that is to be reached. Means over the seeds.")
+    return Figure("7 Recent and old records", plot, "Dotted: the corner that is to be reached. Means over the seeds.")

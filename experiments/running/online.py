@@ -1,4 +1,4 @@
-"""Record by record: each sample is predicted, then its label is learnt, at once or some samples later."""
+"""One sample at a time: each is predicted, then its label is learnt, at once or some samples later."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def run_online(stream: Stream, learner: Learner, delay: int = 0) -> list[Row]:
     Parameters
     ----------
     stream : Stream
-        What the batches train on is used. In batches of one sample it comes record by record; in larger ones the labels
+        What the batches train on is used. In batches of one sample samples come one by one; in larger ones the labels
         come at the end of each.
     learner : Learner
     delay : int, default=0

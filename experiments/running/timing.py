@@ -58,9 +58,10 @@ def time_forests(so_far: Sequence[Batch], n_batches: int, n_trees: int, seed: in
     Returns
     -------
     dict
-        ``batch_seconds``, ``last_3_seconds`` and ``all_seconds`` as it comes, which is by Gini's index and the square
-        root of the attributes; ``batch_alike_seconds`` and so on as our forests grow, by entropy and int(log2 m) + 1
-        attributes. Those on everything are None before the end. ``batch_of_10_seconds`` is for 10 trees as it comes.
+        ``batch_seconds``, ``last_3_seconds`` and ``all_seconds`` with its defaults, Gini's index and the square root of
+        the attributes; ``batch_alike_seconds`` and so on as our forests grow, by entropy and int(log2 m) + 1
+        attributes. Those on everything are None before the end. ``batch_of_10_seconds`` is for 10 trees and otherwise
+        defaults.
     """
     n_features = so_far[-1].X_train.shape[1]
     alike = {"criterion": "entropy", "max_features": count_features("log2+1", n_features)}

@@ -14,7 +14,7 @@ from experiments.specs.methods import N_TREES
 from experiments.specs.options import Options
 from experiments.specs.run_spec import RunSpec
 
-SUMMARY = "seven goals with limits: accuracy, retention, bounds, cost, drift, classes, and the free corner; five seeds"
+SUMMARY = "seven goals with limits: accuracy, retention, bounds, cost, drift, classes, recent and old records"
 
 
 class Goal(Protocol):
@@ -84,5 +84,5 @@ def _summary(outcomes: dict[str, Outcome]) -> Table:
         for verdict in one.verdicts
     ]
     heads = ("goal", "measure", "wanted", "seen", "verdict")
-    note = f"ADF-R as it comes, {N_TREES} trees in every forest, 10 for goal 5. A goal is met if all of its rows are."
+    note = f"ADF-R with defaults but {N_TREES} trees a forest, 10 for goal 5. A goal is met if all of its rows are."
     return Table("Goals", heads, tuple(rows), 2, "", note)

@@ -17,7 +17,7 @@ from experiments.specs.run_spec import RunSpec
 from experiments.specs.selections import dataset_streams, plan_runs
 
 SUMMARY = "records, features and classes beside the published ones, and how the paper's accuracy column was measured"
-# Whose accuracy the paper's column may be, all fitted once; leaf sizes are the paper's, River's tree is as it comes.
+# Whose accuracy the paper's column may be, all fitted once; leaf sizes are the paper's, River's tree has its defaults.
 DEFINITIONS = {
     "Hoeffding tree": with_settings("ADF-H paper", n_estimators=1),
     "Hoeffding tree, River": with_settings("HT"),

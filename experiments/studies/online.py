@@ -19,7 +19,7 @@ from experiments.specs.run_spec import ONLINE, MethodSpec, RunSpec, StreamSpec
 from experiments.specs.sources import IN_ORDER
 
 SUMMARY = (
-    "record by record: ADF-R against rules that look at labels alone and River's learners; batch sizes, late labels"
+    "one sample at a time: ADF-R against rules that look at labels alone and River's learners; batch sizes, late labels"
 )
 N_SAMPLES, QUICK_SAMPLES = 5_000, 2_000
 
@@ -162,7 +162,7 @@ def report(results: Results, options: Options) -> Chapter:
         caveats=(
             "How the last samples are used was chosen while looking at the beginning of elec2, outdoor and covtype.",
             f"{ADF_R} has its default of {METHODS[ADF_R].settings[0][1]} trees, River's ensembles theirs of "
-            f"{PAPER_TREES}; all else is as it comes. AMF and KNN get standard scores.",
+            f"{PAPER_TREES}; all else is default. AMF and KNN get standard scores.",
             "The best rule and the best learner of each stream are chosen by their results, which no user can do "
             "beforehand.",
             *([] if accuracy.present(MOA) else ["MOA's learners were not run: they need CapyMOA and Java."]),
@@ -182,7 +182,7 @@ def report(results: Results, options: Options) -> Chapter:
                 "Kappa-M", METHODS, note="Part of the mistakes of the most frequent label that is avoided."
             ),
             _compare(found, options, LOG_LOSS, is_better_high=False).table(
-                "Log loss record by record", METHODS, note="The right class counts at least 0.001."
+                "Log loss, one sample at a time", METHODS, note="The right class counts at least 0.001."
             ),
             _compare(found, options, microseconds, is_better_high=False).table(
                 "Microseconds a sample, predicting and learning", METHODS, digits=0
@@ -238,7 +238,7 @@ def _describe_time(found: Comparison) -> str:
 def _describe_sizes(table: Table) -> str:
     """Return what is lost where labels come at the end of large batches only."""
     said = [f"{row[0]} ({_figure(row[-1]) - _figure(row[1]):+.3f})" for row in table.rows]
-    return f"Accuracy in batches of {BATCH_SIZES[-1]:,} against record by record: {join_words(said)}."
+    return f"Accuracy in batches of {BATCH_SIZES[-1]:,} against single samples: {join_words(said)}."
 
 
 def _describe_delays(table: Table) -> str:

@@ -104,7 +104,7 @@ def _describe_field(name: str, title: str, field: Field) -> str:
     """Return where accuracy is best, what the defaults miss of it, and what thresholds can cost."""
     best, worst = max(field, key=field.__getitem__), min(field, key=field.__getitem__)
     default = _default(name, field)
-    missed = f", {points(field[default] - field[best])} points at {_label(*default)}, as it comes" if default else ""
+    missed = f", {points(field[default] - field[best])} points at {_label(*default)}, the default" if default else ""
     inside = float(np.mean(_inside(field)) - np.mean(list(field.values())))
     return (
         f"{name} on {title}: best at {_label(*best)} ({field[best]:.3f}){missed}; worst at {_label(*worst)} "
@@ -131,7 +131,7 @@ def _summary(fields: dict[tuple[str, str], Field]) -> Table:
                 float(np.mean(_inside(field))),
             )
         )
-    heads = ("", "best at, published", "best at", "best", "as it comes", "worst", "mean where the paper found the best")
+    heads = ("", "best at, published", "best at", "best", "default", "worst", "mean where the paper found the best")
     return Table("The grid in short: mean accuracy over the batches", heads, tuple(rows), 3)
 
 

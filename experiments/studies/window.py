@@ -122,7 +122,7 @@ def _describe_sizes(found: Comparison, name: str) -> str:
     alone = found.mean_gap("1", chosen)
     return (
         f"{name}: best on average over the data sets with a window of {best} ({found.mean(best):.3f}), "
-        f"{points(found.mean_gap(chosen, best))} points with {chosen} as it comes; without a window, of 1 batch, "
+        f"{points(found.mean_gap(chosen, best))} points with {chosen}, the default; without a window, of 1 batch, "
         f"{points(alone)} against that."
     )
 

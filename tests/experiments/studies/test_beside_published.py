@@ -130,7 +130,7 @@ def test_drift_is_counted_by_stage():
         ("MUC-1", 24, 0.0, 24.0),
     ]
     assert (
-        "ADF-R paper calls drift in 64% of the batches with classes of the second half alone (SUC, MUC-1 and MUC-2) "
+        "ADF-R paper reports drift in 64% of the batches with classes of the second half alone (SUC, MUC-1 and MUC-2) "
         "and in 0% of the others." in chapter.findings
     )
 

@@ -33,7 +33,7 @@ def test_best_cell_is_named_and_framed():
     check_chapter(chapter, "thresholds")
     assert len(chapter.figures) == len(DATASETS) * len(NAMES)
     for sentence in chapter.findings:
-        assert "best at θ = 0.3, ε = 0.03 (0.900), -2.0 points at θ = 0.4, ε = 0.02, as it comes" in sentence
+        assert "best at θ = 0.3, ε = 0.03 (0.900), -2.0 points at θ = 0.4, ε = 0.02, the default" in sentence
         assert "worst at θ = 1.0, ε = 0.1 (-14.0)" in sentence
     summary, *tables = chapter.tables
     assert summary.rows[0][1:6] == (
@@ -53,6 +53,6 @@ def test_a_default_off_the_grid_is_not_framed(monkeypatch):
         thresholds, "default_settings", lambda name: {"repair_threshold": 0.35, "error_tolerance": 0.02}
     )
     chapter = report(made_up(FULL), FULL)
-    assert all("as it comes" not in sentence for sentence in chapter.findings)
+    assert all("the default" not in sentence for sentence in chapter.findings)
     assert {row[4] for row in chapter.tables[0].rows} == {None}
     assert not chapter.figures[0].plot["layout"].get("shapes")
