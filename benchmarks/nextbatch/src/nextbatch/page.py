@@ -113,7 +113,7 @@ def make_page(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
     short = "" if is_whole else " Not all streams were run whole: results on all of them may differ."
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<title>nextbatch</title><style>{STYLE}</style></head><body><main>
+<title>nextbatch</title><link rel="icon" href="data:,"><style>{STYLE}</style></head><body><main>
 <h1>nextbatch</h1>
 <p>Predict the next batch, then learn it. {len({row["learner"] for row in rows})} learners,
 {len({row["stream"] for row in rows})} streams, {len(rows)} runs.{short}</p>
@@ -148,7 +148,9 @@ of that protocol on the same streams; they have no rank. A whole run leaves out 
 def _kinds(rows: Sequence[Row], recipes: dict[str, Recipe]) -> dict[str, tuple[str, list[str]]]:
     """Return what streams can be filtered by, with a title and the streams' names."""
     names = [name for name in recipes if any(row["stream"] == name for row in rows)]
-    found = {"all": ("all streams", names)}
+    real = [name for name in names if not recipes[name].is_generated]
+    found = {"real": ("real streams", real)} if 0 < len(real) < len(names) else {}
+    found["all"] = ("all streams", names)
     fresh = [name for name in names if not recipes[name].chosen_on]
     if len(fresh) < len(names):
         found["fresh"] = ("no learner's defaults were chosen on them", fresh)
