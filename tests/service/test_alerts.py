@@ -87,6 +87,9 @@ def test_alerts_that_are_saved_with_the_model_alone_are_sent_at_the_next_start(t
             make(client)
             teach(client, seed=1)
             until(lambda: receiver.got)
+            sent = client.get(f"{M}/model").content
+        assert b"log loss" in sent
+        assert str(tmp_path).encode() not in sent  # the alert is in it, where the server keeps models is not
         outbox_path(tmp_path / "rents.adf").unlink()  # as if the learner was killed before it wrote there
         with service(tmp_path, alerts=file):
             until(lambda: len(receiver.got) == 2)

@@ -345,6 +345,7 @@ def test_a_run_is_repeated_if_it_ended_with_an_error_or_by_a_lower_limit(tmp_pat
     assert why(Limits(timeout=0), status="timeout") == ["ended by a lower limit: timeout 240"]  # now there is none
     assert why(Limits(memory=7_000), status="memory") == ["ended by a lower limit: memory 6000"]
     assert why(Limits(memory=7_000), status="timeout") == []
+    assert why(Limits(), status="timeout", timeout="") == []  # an earlier version did not write limits
 
 
 def test_digests_of_code_are_the_same_for_all_versions_of_python():
@@ -561,6 +562,13 @@ print(found["peak_mb"], *found["mb_by_batch"])
     peak, *by_batch = map(float, said.stdout.split())
     assert by_batch == pytest.approx([0, 0, 80, 40, 60, 60, 60], abs=8)  # batch 0 is only learnt
     assert peak == pytest.approx(80, abs=8)
+
+
+@pytest.mark.parametrize("path", ["STATUS", "RESET_PEAK"])
+def test_memory_is_not_known_where_the_system_does_not_tell(path, tmp_path, monkeypatch):
+    monkeypatch.setattr(usage, path, tmp_path / "nothing" / "here")
+    found = evaluate(find_learner("prior-all").make(random_state=0), quick()[:3], PROTOCOLS["next-batch"])
+    assert (found["peak_mb"], found["mb_by_batch"]) == (None, None)
 
 
 def test_it_can_be_imported_where_there_is_no_posix():

@@ -231,9 +231,13 @@ class Alerts:
         return ModelView.from_estimator(model).health
 
     def _keep(self, alert: dict[str, Any], receivers: list[str] | None = None) -> None:
-        """Put an alert into the outbox, and print it on standard error if it is new."""
+        """Put an alert into the outbox, and print it on standard error if it is new.
+
+        Only there it has the path of the model: what is saved with the model may be read by others, on other machines.
+        """
+        sent = alert | {"model": printable(str(self._learner.path))}
         try:
-            is_new = self._opened().put(alert, self._receivers if receivers is None else receivers)
+            is_new = self._opened().put(sent, self._receivers if receivers is None else receivers)
         except (sqlite3.Error, OSError) as error:
             remark(f"alert: {alert['message']}")
             remark(f"warning: the alert cannot be kept to be sent ({reason_of(error)}); it is tried again")
@@ -300,7 +304,6 @@ class Alerts:
                 "value": value,
                 "batch": batch,
                 "files": [printable(one) for one in files or []],
-                "model": model and printable(model),
             }
         )
         return dict(content)

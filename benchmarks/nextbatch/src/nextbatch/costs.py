@@ -23,7 +23,8 @@ SECONDS = {
     "no-change": 0.001, "prior-last": 0.001, "prior-all": 0.001, "successor": 0.001, "rf-last": 0.14, "rf-last3": 0.29,
     "rf-all": 2.8, "rf-select": 3.3, "hgb-last": 0.3, "hgb-last3": 0.55, "hgb-all": 1.5, "lightgbm-last3": 0.27,
     "lightgbm-all": 1.3, "lightgbm-tuned": 1.3, "xgboost-last3": 0.2, "xgboost-all": 1.3, "catboost-last3": 8.0,
-    "catboost-all": 15.0, "river-arf": 1.0, "river-hat": 0.1, "river-leveraging": 2.4, "adforest": 0.05,
+    "catboost-all": 15.0, "river-arf": 1.0, "river-hat": 0.1, "river-leveraging": 2.4,
+    "capymoa-arf": 1.8, "capymoa-hat": 0.08, "adforest": 0.05,
 }  # fmt: skip
 
 

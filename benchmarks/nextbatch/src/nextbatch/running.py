@@ -246,7 +246,7 @@ def _why_again(row: Row, job: Job, limits: Limits) -> str:
     if row["status"] == ERROR:
         return "ended with an error"
     limit = {TIMEOUT: "timeout", MEMORY: "memory"}.get(row["status"])
-    if limit and 0 < int(row[limit]) < (getattr(limits, limit) or math.inf):
+    if limit and 0 < int(row[limit] or 0) < (getattr(limits, limit) or math.inf):
         return f"ended by a lower limit: {limit} {row[limit]}"
     return ""
 

@@ -129,7 +129,7 @@ class PeakMemory:
     def stop(self) -> float:
         """Return megabytes; NaN where the system does not tell: everywhere but on Linux."""
         peak, self._stopped = _read_memory("VmHWM"), _read_memory("VmRSS")
-        return max(0.0, peak - self._base) + sum(one.megabytes for one in children())
+        return max(peak - self._base, 0.0) + sum(one.megabytes for one in children())  # in this order NaN stays NaN
 
 
 def _read_memory(name: str) -> float:
