@@ -19,6 +19,7 @@ from nextbatch import page as page_module
 from nextbatch import table as table_module
 from nextbatch.costs import SECONDS, START, estimate_seconds
 from nextbatch.encoding import Encoder
+from nextbatch.generated import STREAMS
 from nextbatch.learners import find_learner
 from nextbatch.measures import Scores
 from nextbatch.page import make_page
@@ -886,6 +887,20 @@ def test_hidden_streams_are_run_by_those_who_have_the_folder(tmp_path, monkeypat
     monkeypatch.setenv("NEXTBATCH_HIDDEN", str(hidden))
     assert cli.main(["page", str(out)]) == 0
     assert "hidden from those who submit" in (out / "index.html").read_text(encoding="utf-8")
+
+
+def test_hidden_streams_are_drawn_from_the_seed_and_run(tmp_path, monkeypatch, capsys):
+    for folder, seed in (("a", 1), ("b", 1), ("c", 2)):
+        assert cli.main(["hidden", str(tmp_path / folder), "--seed", str(seed)]) == 0
+    digests = [[read_recipes(str(tmp_path / one))[f"hidden-{name}"].sha256 for name in STREAMS] for one in "abc"]
+    assert digests[0] == digests[1]
+    assert not set(digests[0]) & set(digests[2])
+    assert not set(digests[0]) & {one.sha256 for one in RECIPES.values()}
+    monkeypatch.setenv("NEXTBATCH_HIDDEN", str(tmp_path / "a"))
+    out = tmp_path / "out"
+    run = ["run", "--streams", "hidden-abrupt", "--learners", "", "--max-batches", "3", "--out", str(out)]
+    assert cli.main(run) == 0
+    assert {row["status"] for row in read_rows(out)} == {"ok"}
 
 
 def test_the_readme_shows_what_the_results_give():

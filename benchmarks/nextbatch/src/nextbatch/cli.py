@@ -1,4 +1,4 @@
-"""The command line: ``nextbatch list | run | page | table | submit | verify``."""
+"""The command line: ``nextbatch list | run | page | table | submit | verify | hidden``."""
 
 from __future__ import annotations
 
@@ -111,6 +111,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     one.add_argument("--streams", type=_names, metavar="A,B", help="which (two drawn at random)")
     one.set_defaults(do=verify)
+
+    one = commands.add_parser("hidden", help="write streams like the generated ones, for maintainers to test on")
+    one.add_argument("folder", type=Path, help=f"for {HIDDEN_VARIABLE}; not to be published")
+    one.add_argument("--seed", type=int, required=True, metavar="N", help="a number that nobody else knows")
+    one.set_defaults(do=hide)
     return parser
 
 
@@ -292,6 +297,17 @@ def verify(options: argparse.Namespace) -> int:
     from nextbatch.submissions import verify
 
     return 0 if verify(options.folder, options.streams, n_jobs=options.jobs) else 1
+
+
+def hide(options: argparse.Namespace) -> int:
+    """Write hidden streams."""
+    from nextbatch.hidden import write_hidden
+
+    written = write_hidden(options.folder, options.seed)
+    print(
+        f"{len(written)} streams: {', '.join(path.stem for path in written)}. Run: {HIDDEN_VARIABLE}={options.folder}"
+    )
+    return 0
 
 
 if __name__ == "__main__":
