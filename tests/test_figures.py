@@ -205,7 +205,7 @@ def test_who_is_ahead_on_real_streams():
     accuracy = numbers("The next batch", "Accuracy on the next batch, real streams")
     said("when-not.md", "On **gas, outdoor and occupancy** a random forest refitted on everything is ahead")
     assert all(ahead(accuracy, one, ["rf-all"]) > 0 for one in ("gas", "outdoor", "occupancy"))
-    said("when-not.md", "On **beijing_pm25, football and weatherAUS** LightGBM is ahead, refitted on everything or with")
+    said("when-not.md", "On **beijing_pm25, football and weatherAUS** LightGBM is ahead, refitted on everything or")
     lightgbm = ["lightgbm-all", "lightgbm-tuned"]
     assert all(ahead(accuracy, one, lightgbm) > 0 for one in ("beijing_pm25", "football", "weatherAUS"))
     said("when-not.md", "the rule that predicts the last label is ahead of every learner")
