@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import tomllib
 from pathlib import Path
 
@@ -521,6 +522,21 @@ def test_processes_that_a_learner_starts_are_within_its_limits(what, then, limit
     body = f"{starts(what, tmp_path, is_daemon=is_daemon)}; {then}"
     assert run_mine(tmp_path, body, limits)["status"] == status
     assert not is_running(int((tmp_path / "pid").read_text()))
+
+
+@pytest.mark.skipif(not usage.HAS_PROC, reason="what processes use is read from /proc")
+def test_a_run_that_is_terminated_ends_its_workers(tmp_path):
+    pid = tmp_path / "pid"
+    asked = learner_file(tmp_path, f"import os, time; open({str(pid)!r}, 'w').write(str(os.getpid())); time.sleep(600)")
+    command = ["run", "--quick", "--streams", "noise", "--learners", asked, "--jobs", "4", "--out", str(tmp_path / "o")]
+    env = os.environ | {"PYTHONPATH": str(HERE / "src")}
+    run = subprocess.Popen([sys.executable, "-m", "nextbatch.cli", *command], env=env, stdout=subprocess.DEVNULL)
+    until = time.monotonic() + 60
+    while not (pid.is_file() and pid.read_text()) and time.monotonic() < until:
+        time.sleep(0.1)
+    run.terminate()
+    assert run.wait(30) == 130
+    assert not is_running(int(pid.read_text()))
 
 
 def test_seconds_and_memory_of_processes_that_a_learner_starts_count():

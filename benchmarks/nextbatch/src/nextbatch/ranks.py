@@ -12,7 +12,7 @@ from scipy.stats import rankdata, studentized_range
 
 from nextbatch.results import MEASURES, OK, Row, choose_sizes, number, say_sizes
 
-RULES = "trivial"  # the family of the rules
+RULE_FAMILY = "trivial"
 FALLBACK = "prior-all"  # the rule whose results stand for a run that did not end
 LEVEL = 0.05  # of the critical difference and of the intervals
 N_RESAMPLES = 2_000
@@ -92,7 +92,7 @@ class Board:
         there = [
             line for line in self.lines if (line.name, stream) in self.values["accuracy"].keys() - self.failed.keys()
         ]
-        best = max(there, key=lambda line: (round(self.accuracy(line.name, stream), 6), line.family == RULES))
+        best = max(there, key=lambda line: (round(self.accuracy(line.name, stream), 6), line.family == RULE_FAMILY))
         return best.name
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nextbatch.page import SUBJECT, mark, say_marks, say_places
 from nextbatch.protocol_list import PROTOCOLS
-from nextbatch.ranks import RULES, Board, make_board
+from nextbatch.ranks import RULE_FAMILY, Board, make_board
 from nextbatch.results import Row, choose_sizes, say_sizes
 from nextbatch.running import mark_stale
 from nextbatch.streams import Recipe
@@ -74,7 +74,7 @@ def say_seeds(rows: Sequence[Row]) -> str:
     """
     seeds: dict[str, set[str]] = {}
     for row in rows:
-        if row.get("family") != "trivial":  # rules are the same for all seeds
+        if row.get("family") != RULE_FAMILY:  # rules are the same for all seeds
             seeds.setdefault(row["learner"], set()).add(row["seed"])
     fewest, most = (choose(map(len, seeds.values()), default=1) for choose in (min, max))
     several = f"{fewest} seed{'s' if fewest > 1 else ''}"
@@ -88,7 +88,7 @@ def _line(name: str, boards: dict[str, Board]) -> str:
     for board in boards.values():
         means = {line.name: line.means["accuracy"] for line in board.ranked if "accuracy" in line.means}
         text = f"{means[name]:.3f}".lstrip("0") if name in means else ""
-        is_compared = sum(line.family != RULES for line in board.ranked) > 1
+        is_compared = sum(line.family != RULE_FAMILY for line in board.ranked) > 1
         best = max((means[line.name] for line in board.ranked if not line.n_failed), default=None)
         is_failed = any(line.n_failed for line in board.ranked if line.name == name)
         cells.append(f"**{text}**" if text and is_compared and not is_failed and means[name] == best else text)
